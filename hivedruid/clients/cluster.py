@@ -16,6 +16,7 @@ from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.limits import DruidLimits
+from hivedruid.druid.projections import without_projections
 from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
 from hivedruid.engine.capabilities import (
     Archiving,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from hivedruid.clients.analyses import Analyses
     from hivedruid.clients.ingest import Ingestion
     from hivedruid.clients.status import ServiceStatus
+    from hivedruid.clients.version import Broker
     from hivedruid.druid.retention import Rule
     from hivedruid.engine.archiving import Held, Holding, Span
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
@@ -57,10 +59,8 @@ if TYPE_CHECKING:
     from hivedruid.plan.segment_queries import ServedSegments
     from hivedruid.responses.queries import DruidAccess
 
-PATIENCE = 300.0
-"""Seconds to wait for segments to be loaded or dropped."""
-SLOT_PATIENCE = 600.0
-"""Seconds to wait for a free task slot."""
+PATIENCE, SLOT_PATIENCE = 300.0, 600.0
+"""Seconds to wait for segments to be loaded or dropped, and for a free task slot."""
 
 
 class DruidCluster(
@@ -94,19 +94,20 @@ class DruidCluster(
         self.address = address
         self.kept = kept or KeptSecrets()
         self.client = DruidClient(address)
-        self.patience = patience
-        self.slot_patience = slot_patience
+        self.patience, self.slot_patience = patience, slot_patience
         self.progress = progress
         self.note = note
-        self._checked = False
+        self._broker: Broker | None = None
         self._limits: DruidLimits | None = None
-        self._has_sketches = False
         self._analyses: dict[str, Analyses] = {}
         """Those of the last `schema` of each data source, which are also the source of its statistics."""
 
     @property
     def url(self) -> str:
         return self.address.url
+
+    def interrupt(self) -> None:
+        self.client.interrupt()
 
     def close(self) -> None:
         self.client.close()
@@ -197,7 +198,6 @@ class DruidCluster(
         return found.types
 
     def _last_analyses(self, data_source: str) -> Analyses:
-        """Those of the last `schema`."""
         if data_source not in self._analyses:
             self.schema(data_source)
         return self._analyses[data_source]
@@ -243,6 +243,8 @@ class DruidCluster(
     def _with_context(self, query: Mapping[str, Any]) -> dict[str, Any]:
         """The query with an id, for cancellation, and a timeout, unless its context already sets them."""
         timeout = round(self.address.query_timeout * 1000)
+        if self._broker is None or not self._broker.version.has("projections in part"):
+            query = without_projections(query)
         return {**query, "context": {"queryId": str(uuid4()), "timeout": timeout, **(query.get("context") or {})}}
 
     # --- limits and version ------------------------------------------------------------------------------------
@@ -252,8 +254,7 @@ class DruidCluster(
         if self._limits is None:
             from hivedruid.clients.limits import read_limits
 
-            self._check()
-            self._limits = read_limits(self.client, self._has_sketches)
+            self._limits = read_limits(self.client, self._check().sketches)
         return self._limits
 
     def status(self) -> tuple[ServiceStatus, ...]:
@@ -262,14 +263,13 @@ class DruidCluster(
 
         return tuple(service_status(self.client, service, self.address.base(service)) for service in SERVICES)
 
-    def _check(self) -> None:
+    def _check(self) -> Broker:
         """Refuse, once, a Druid whose null handling differs from SQL. Raises UnsupportedError."""
-        if self._checked:
-            return
-        from hivedruid.clients.version import check_version
+        if self._broker is None:
+            from hivedruid.clients.version import check_version
 
-        self._has_sketches = check_version(self)
-        self._checked = True
+            self._broker = check_version(self)
+        return self._broker
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -448,6 +448,7 @@ class DruidCluster(
     def ingestion_facts(
         self,
         data_source: str,
+        supervisor: str,
         *,
         whole: bool,
         wait_for_offsets: bool = False,
@@ -458,7 +459,9 @@ class DruidCluster(
         from hivedruid.clients.lifecycle import read_facts
 
         self._check()
-        return read_facts(self, data_source, whole=whole, wait_for_offsets=wait_for_offsets, feed=feed, moment=moment)
+        return read_facts(
+            self, data_source, supervisor, whole=whole, wait_for_offsets=wait_for_offsets, feed=feed, moment=moment
+        )
 
     def change_ingestion(
         self,

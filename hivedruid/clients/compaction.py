@@ -12,19 +12,20 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 from uuid import uuid4
 
 from hivedruid.clients import wire
+from hivedruid.clients.address import Service
 from hivedruid.clients.failures import first_line
 from hivedruid.clients.measured import COUNT, Measured, measured, measures_of
 from hivedruid.clients.overlord import Overlord, rows_in
 from hivedruid.clients.segment_list import listed
-from hivedruid.clients.segments import ETERNITY, Patience, Segments, interval, segment_of, wait_until
+from hivedruid.clients.segments import ETERNITY, STORED, Patience, Segments, interval, segment_of, wait_until
 from hivedruid.clients.task_spec import task_of
 from hivedruid.clients.tasks import stopped
-from hivedruid.druid.compaction import CONFIG, STATUS, config_path, over
+from hivedruid.druid.compaction import CONFIGS, OLD_CONFIGS, OLD_STATUS, STATUS, config_path, over
 from hivedruid.druid.instants import millis
+from hivedruid.druid.paths import path_of
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount, CompactionError, CompactionLimits
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import Task
@@ -37,27 +38,40 @@ KNOWN = 60.0
 """Seconds until the overlord lists a submitted task."""
 STOPPED = 60.0
 """Seconds until a task has stopped."""
-ISSUED = "coordinator-issued_"
-"""The prefix of the coordinator's own compaction tasks (CompactSegments)."""
+ISSUED = ("coordinator-issued_", "auto_")
+"""How the ids of Druid's own compaction tasks begin, before Druid 37 and since then (CompactSegments)."""
 
 
 # --- automatic ---------------------------------------------------------------------------------------------------
 
 
 def configure(cluster: DruidCluster, data_source: str, config: Mapping[str, Any] | None) -> None:
-    """Set the coordinator's configuration of a data source, or delete it."""
-    if config is None:
-        cluster.client.delete("coordinator", config_path(data_source))
+    """Set the configuration of a data source, or delete it."""
+    if _is_old(cluster):
+        if config is None:
+            cluster.client.delete("coordinator", config_path(data_source, OLD_CONFIGS))
+        else:
+            cluster.client.post("coordinator", OLD_CONFIGS, wire.Acknowledgement, config)
+    elif config is None:
+        cluster.client.delete("overlord", config_path(data_source))
     else:
-        cluster.client.post("coordinator", CONFIG, wire.Acknowledgement, config)
+        cluster.client.post("overlord", config_path(data_source), wire.Acknowledgement, config)
+
+
+def _is_old(cluster: DruidCluster) -> bool:
+    """Whether the overlord has no configurations. One whose version is not known has them."""
+    version = cluster.client.version
+    return bool(version.text) and not version.has("compaction requests")
 
 
 def automatic(cluster: DruidCluster) -> tuple[AutomaticCompaction, ...]:
     """The data sources with automatic compaction, by name."""
-    configs = cluster.client.get("coordinator", CONFIG, wire.CompactionConfigs, missing=None)
+    is_old = _is_old(cluster)
+    service: Service = "coordinator" if is_old else "overlord"
+    configs = cluster.client.get(service, OLD_CONFIGS if is_old else CONFIGS, wire.CompactionConfigs, missing=None)
     if configs is None:
         return ()
-    status = cluster.client.get("coordinator", STATUS, wire.CompactionStatuses, missing=None)
+    status = cluster.client.get(service, OLD_STATUS if is_old else STATUS, wire.CompactionStatuses, missing=None)
     known = {item.data_source: item for item in (status.latest_status if status is not None else None) or ()}
     names = sorted(config.data_source for config in configs.compaction_configs)
     return tuple(automatic_of(name, known.get(name)) for name in names)
@@ -208,7 +222,7 @@ class _Compaction:
 
     def _stored(self) -> list[wire.DataSegment]:
         """The used segments, from the metadata store."""
-        path = f"/druid/coordinator/v1/metadata/datasources/{quote(self.data_source, safe='')}/segments?full"
+        path = path_of(STORED, self.data_source)
         return self.client.post("coordinator", path, list[wire.DataSegment], [interval(ETERNITY)])
 
     # --- the tasks ---------------------------------------------------------------------------------------------
@@ -298,5 +312,6 @@ class _Compaction:
 
 def is_compacted(segment: wire.DataSegment) -> bool:
     """Whether a compaction task has written it. Rows appended concurrently get the same version, but not that state, or
-    one with the mark of an INSERT."""
-    return segment.last_compaction_state is not None and not task_of(segment) and not segment.is_tombstone
+    one with the mark of an INSERT. Compaction supervisors of Druid 37 store the fingerprint of the state."""
+    has_state = segment.last_compaction_state is not None or segment.indexing_state_fingerprint is not None
+    return has_state and not task_of(segment) and not segment.is_tombstone

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from time import sleep
 from typing import Any, TypeVar, overload
@@ -17,7 +18,8 @@ from urllib3.exceptions import HTTPError
 
 from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.failures import AnswerError, UnavailableError, is_busy, is_page, refusal, unexpected
-from hivedruid.clients.wire import Acknowledgement, JsonObject, fitted
+from hivedruid.clients.wire import Acknowledgement, JsonObject, Status, fitted
+from hivedruid.druid.versions import DruidVersion, oldest
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
 from hivedruid.references import readable, secret
 from hivedruid.responses.queries import DruidAccess
@@ -50,6 +52,22 @@ class DruidClient:
         self.address = address
         self._open: requests.Session | None = None
         self._leaders: dict[Service, str] = {}
+        self._waiting_for = ""
+        """The id of the query that a thread is waiting for."""
+
+    @cached_property
+    def version(self) -> DruidVersion:
+        """That of the oldest service, read once; a service that does not respond, or refuses, is left out."""
+        services: tuple[Service, ...] = ("broker", "coordinator", "overlord")
+        found: list[str] = []
+        for service in {self.address.base(service): service for service in services}.values():
+            try:
+                found.append(self.get(service, "/status", Status).version)
+            except AnswerError:
+                raise
+            except (DruidError, ConnectError):
+                continue
+        return oldest(found)
 
     @overload
     def get(self, service: Service, path: str, shape: type[T]) -> T: ...
@@ -95,11 +113,15 @@ class DruidClient:
         """
         finished = False
         response: requests.Response | None = None
+        query_id = str(query["context"]["queryId"])
         try:
-            response = self._send("POST", "broker", QUERY, query, stream=True, silence=self._patience())
+            with self._waiting(query_id):
+                response = self._send("POST", "broker", QUERY, query, stream=True, silence=self._patience())
             if not response.ok:
                 raise self._refusal("broker", response)
-            yield from response.raw.stream(CHUNK, decode_content=True)
+            chunks = response.raw.stream(CHUNK, decode_content=True)
+            while (chunk := self._next(query_id, chunks)) is not None:
+                yield chunk
             finished = True
         except (HTTPError, requests.RequestException) as error:
             raise DruidError(
@@ -113,7 +135,24 @@ class DruidClient:
             if response is not None:
                 response.close()
             if not finished:
-                self.cancel(str(query["context"]["queryId"]))
+                self.cancel(query_id)
+
+    def _next(self, query_id: str, chunks: Iterator[bytes]) -> bytes | None:
+        with self._waiting(query_id):
+            return next(chunks, None)
+
+    @contextmanager
+    def _waiting(self, query_id: str) -> Iterator[None]:
+        self._waiting_for = query_id
+        try:
+            yield
+        finally:
+            self._waiting_for = ""
+
+    def interrupt(self) -> None:
+        """Cancel the query that another thread is waiting for."""
+        if query_id := self._waiting_for:
+            self.cancel(query_id)
 
     def cancel(self, query_id: str) -> None:
         """Cancel a query in Druid. Errors are ignored."""

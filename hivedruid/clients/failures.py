@@ -26,6 +26,11 @@ TOO_MUCH = (
 ordered inner scan; a null in a numeric column that is joined with `notdistinctfrom` to rows without nulls, on the
 broker and on a historical (IndexedTableJoinMatcher.matchSingleRow)."""
 
+_BLOCKED = re.compile(r"^Query\[.*?\] (blocked by rule\[.*\])$")
+"""The message of a query that the broker's configuration blocks (QueryLifecycle.checkQueryBlocklist of Druid 37)."""
+_PATH = re.compile(r"Ambiguous URI|Suspicious Path Character")
+"""Of Jetty, before Druid: a name in a path has a character that may also mean something else (UriCompliance)."""
+
 TIMEOUT = "Query timeout"
 CAPACITY = "Query capacity exceeded"
 MESSAGE_LENGTH = 400
@@ -50,6 +55,16 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
     found = _json(body)
     code, message = _code(found), _message(found, body)
     name = _phrase(status)
+    if (blocked := _BLOCKED.match(message)) is not None:
+        return DruidError(
+            f"{where} refused the query: {blocked[1]} of the broker's configuration",
+            hint="ask its operator for the rule: GET /druid/coordinator/v1/broker/config shows all of them",
+        )
+    if status == 400 and _PATH.search(message):
+        return DruidError(
+            f"{where} refused the path of the request: {message}",
+            hint="set druid.server.http.uriCompliance=LEGACY, the default: names with '/', '%' or '\\' need it",
+        )
     if status in (401, 403):
         return DruidError(
             f"{where} refused the request: {name}{f' ({message})' if message else ''}",

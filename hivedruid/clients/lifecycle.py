@@ -22,9 +22,9 @@ from hivedruid.ingestion.lifecycle import (
     Request,
     check_owner,
 )
-from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.model import STREAMS, Offsets, Slots, Supervisor, SupervisorStatus, Task, TopicOffsets
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
-from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_path, task_groups
+from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_id, supervisor_path, task_groups
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -56,20 +56,23 @@ KNOWN_TASKS = 50
 def read_facts(
     cluster: DruidCluster,
     data_source: str,
+    supervisor: str,
     *,
     whole: bool,
     wait_for_offsets: bool,
     feed: Mapping[str, Any] | None,
     moment: int | None,
 ) -> IngestionFacts:
-    """Read the facts with two requests, four with `whole`; and from Kafka, if it can be reached from this machine."""
-    overlord = Overlord(cluster.client)
-    tasks = _reading_tasks(overlord, data_source)
-    facts = IngestionFacts(cluster.kept.hidden(overlord.spec(data_source)), tasks=tasks)
+    """Read the facts with two requests, four with `whole`, and one more if several supervisors may feed a data source;
+    and from Kafka, if it can be reached from this machine."""
+    overlord, version = Overlord(cluster.client), cluster.client.version
+    read = Readers(data_source, supervisor)
+    tasks = read.tasks(overlord)
+    others = read.others(overlord) if version.has("supervisor ids") else ()
+    running = cluster.kept.hidden(overlord.spec(supervisor))
+    facts = IngestionFacts(running, tasks=tasks, others=others, version=version)
     if whole:
-        status = (
-            _status_with_offsets(cluster, overlord, data_source) if wait_for_offsets else overlord.status(data_source)
-        )
+        status = _status_with_offsets(cluster, overlord, read) if wait_for_offsets else overlord.status(supervisor)
         facts = replace(facts, status=status, workers=overlord.workers())
     if wait_for_offsets and not facts.reading:
         facts = replace(facts, left_off=_left_off(overlord, facts.tasks))
@@ -83,26 +86,39 @@ def read_facts(
     return replace(facts, topic=topic, moment=at)
 
 
-def _reading_tasks(
-    overlord: Overlord, data_source: str, state: str | None = None, most: int = KNOWN_TASKS
-) -> tuple[Task, ...]:
-    """The tasks that read from Kafka; other tasks may write to the same data source."""
-    return tuple(task for task in overlord.tasks(data_source, state, most) if task.type == TASK_TYPE)
+@dataclass(frozen=True)
+class Readers:
+    """The tasks of one supervisor; other tasks, also those of other supervisors, may write to its data source."""
+
+    data_source: str
+    supervisor: str
+
+    def tasks(self, overlord: Overlord, state: str | None = None, most: int = KNOWN_TASKS) -> tuple[Task, ...]:
+        found = overlord.tasks(self.data_source, state, most)
+        return tuple(task for task in found if task.type == TASK_TYPE and task.supervisor == self.supervisor)
+
+    def others(self, overlord: Overlord) -> tuple[Supervisor, ...]:
+        """The other supervisors that feed the data source from a stream."""
+        return tuple(
+            other
+            for other in overlord.supervisors()
+            if other.type in STREAMS and other.data_source == self.data_source and other.id != self.supervisor
+        )
 
 
-def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, data_source: str) -> SupervisorStatus | None:
+def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, read: Readers) -> SupervisorStatus | None:
     """The status of a supervisor once it knows the offsets of its tasks, which it fetches after they ran for some
     seconds."""
     end = monotonic() + INFORMED
     try:
         while True:
-            status = overlord.status(data_source)
+            status = overlord.status(read.supervisor)
             if status is None or status.suspended or monotonic() >= end:
                 return status
             known = {task.id for task in (*status.active, *status.publishing) if task.current_offsets}
-            if {task.id for task in _reading_tasks(overlord, data_source, "running")} <= known:
+            if {task.id for task in read.tasks(overlord, "running")} <= known:
                 return status
-            cluster.progress(f"Druid: waiting for the offsets of the tasks of {data_source}")
+            cluster.progress(f"Druid: waiting for the offsets of the tasks of {read.supervisor}")
             sleep(LONGEST_PAUSE)
     finally:
         cluster.progress("")
@@ -154,7 +170,8 @@ class IngestionRunner:
         self.overlord = Overlord(self.cluster.client)
         self.change = change
         self._fails, self._resumed, self._gone = Patience(BAD_RUNS), Patience(GONE), Patience(GONE)
-        self.data_source = change.table.data_source
+        self.supervisor = supervisor_id(change.table)
+        self.read = Readers(change.table.data_source, self.supervisor)
         try:
             for step in change.steps:
                 if isinstance(step, Request):
@@ -197,13 +214,13 @@ class IngestionRunner:
     def _resume(self) -> None:
         """Resume the previous supervisor after Druid refused a spec."""
         with suppress(DruidError, ConnectError):
-            path = supervisor_path(self.data_source, "resume")
+            path = supervisor_path(self.supervisor, "resume")
             self.cluster.client.post("overlord", path, wire.Acknowledgement)
 
     def _check_owner(self) -> None:
         """If two homes submit concurrently, the last one wins, and the other one raises OwnerError, now or at the
         end."""
-        running = self._patiently(lambda: self.overlord.spec(self.data_source))
+        running = self._patiently(lambda: self.overlord.spec(self.supervisor))
         check_owner(self.change.table, running)
         if running is not None and self.change.spec is not None:
             self.on_accepted(as_accepted(running))
@@ -236,7 +253,7 @@ class IngestionRunner:
 
     def _tell_ended(self) -> None:
         """Note tasks that failed while publishing: their records are read again by the next tasks."""
-        tasks = self.overlord.tasks(self.data_source, most=KNOWN_TASKS)
+        tasks = self.read.tasks(self.overlord)
         self.ended = tuple(task for task in tasks if task.id in self.seen and task.is_complete)
         for task in self.ended:
             if task.state == "FAILED" and self.change.verb != "DROP":
@@ -287,7 +304,7 @@ class IngestionRunner:
             self._patiently(lambda: self._check_handed_off(step.tasks))
 
     def _check_handed_off(self, tasks: tuple[str, ...]) -> None:
-        for task in self.overlord.tasks(self.data_source, most=KNOWN_TASKS):
+        for task in self.read.tasks(self.overlord):
             if task.id in tasks and task.state == "FAILED":
                 raise DruidError(
                     f"task {task.id} failed while publishing: {task.error or 'Druid gives no reason'}",
@@ -295,15 +312,15 @@ class IngestionRunner:
                 )
 
     def _active(self) -> list[Task]:
-        active = [task for task in _reading_tasks(self.overlord, self.data_source, most=0) if not task.is_complete]
+        active = [task for task in self.read.tasks(self.overlord, most=0) if not task.is_complete]
         self.seen.update(task.id for task in active)
         return active
 
     def _is_stopped(self) -> bool:
         active = self._active()
         if active:
-            self.cluster.progress(f"Druid: {len(active)} task(s) of {self.data_source} publishing")
-        return not active and self.overlord.spec(self.data_source) is None
+            self.cluster.progress(f"Druid: {len(active)} task(s) of {self.supervisor} publishing")
+        return not active and self.overlord.spec(self.supervisor) is None
 
     def _is_suspended(self) -> bool:
         status = self.status()
@@ -311,11 +328,11 @@ class IngestionRunner:
         if status is None:
             return False
         self.cluster.progress(
-            f"Druid: {self.data_source} {status.detailed_state.lower()}, {len(active)} task(s) publishing"
+            f"Druid: {self.supervisor} {status.detailed_state.lower()}, {len(active)} task(s) publishing"
         )
         if self._resumed.is_over(not status.suspended):
             raise DruidError(
-                f"the supervisor of {self.data_source} was resumed outside hivedruid while it was being suspended",
+                f"the supervisor {self.supervisor} was resumed outside hivedruid while it was being suspended",
                 hint="rerun the statement",
             )
         for task in status.publishing:
@@ -335,7 +352,7 @@ class IngestionRunner:
             for task in active:
                 self.overlord.kill(task.id)
             self.cluster.note(
-                f"{len(active)} task(s) of {self.data_source} were shut down because Kafka cannot be reached; records"
+                f"{len(active)} task(s) of {self.supervisor} were shut down because Kafka cannot be reached; records"
                 " that they read but did not publish are read again after the next START"
             )
             return False
@@ -345,9 +362,9 @@ class IngestionRunner:
         """The supervisor's status; None as long as it may reappear: it is being replaced, or the overlord has just
         started. Raises DruidError if it does not.
         """
-        status = self.overlord.status(self.data_source)
+        status = self.overlord.status(self.supervisor)
         if self._gone.is_over(status is None):
-            raise DruidError(f"the supervisor of {self.data_source} was stopped outside hivedruid")
+            raise DruidError(f"the supervisor {self.supervisor} was stopped outside hivedruid")
         return status
 
     def _has_read(self, offsets: Offsets) -> bool:
@@ -357,7 +374,7 @@ class IngestionRunner:
             return False
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
-        self.cluster.progress(f"Druid: {left} record(s) of {self.data_source} left to read")
+        self.cluster.progress(f"Druid: {left} record(s) of {self.supervisor} left to read")
         if status.state == "IDLE":  # it has no tasks, and has read everything up to its last fetch from Kafka
             seen = status.latest_offsets
             return not sum(status.lag.values()) and all(seen.get(p, 0) >= offset for p, offset in offsets.items())
@@ -365,7 +382,7 @@ class IngestionRunner:
 
     def _state(self) -> str:
         """A short description of the current state, for timeouts."""
-        status = self.overlord.status(self.data_source)
+        status = self.overlord.status(self.supervisor)
         active = self._active()
         waiting = sum(task.state in ("PENDING", "WAITING") for task in active)
         parts = [f"its supervisor is {status.detailed_state}" if status else "it has no supervisor"]
@@ -391,7 +408,7 @@ class _Running:
     def is_reached(self) -> bool:
         runner = self.runner
         status = runner.status()
-        tasks = _reading_tasks(runner.overlord, runner.data_source)
+        tasks = runner.read.tasks(runner.overlord)
         if status is None:
             return False
         self._check(status, [task for task in tasks if task.state == "FAILED" and task.id not in self.known])
@@ -399,7 +416,7 @@ class _Running:
         reading = [task for task in tasks if task.state == "RUNNING" and task.id not in others]
         wanted = self._wanted(status)
         runner.cluster.progress(
-            f"Druid: {runner.data_source} {status.detailed_state.lower()}, {len(reading)} task(s) of {wanted or '?'}"
+            f"Druid: {runner.supervisor} {status.detailed_state.lower()}, {len(reading)} task(s) of {wanted or '?'}"
         )
         if status.state == "IDLE":
             return True
@@ -412,7 +429,7 @@ class _Running:
         if not status.partitions:
             return 0
         if not self.io:
-            spec = self.runner.change.spec or self.runner.overlord.spec(self.runner.data_source)
+            spec = self.runner.change.spec or self.runner.overlord.spec(self.runner.supervisor)
             self.io = spec_part(spec, "ioConfig")
         groups = 1 if self.io.get("autoScalerConfig") else task_groups(self.io, status.partitions)
         return groups * replicas(self.io)

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode
 
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError, first_line
+from hivedruid.druid.paths import path_of
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.model import (
     ReadingTask,
@@ -49,9 +49,9 @@ class Overlord:
             self._check_spec(path, item.spec or {"type": ""}, f"$[{place}].spec")
         return tuple(sorted((_supervisor(item) for item in found if item.state), key=lambda s: s.id))
 
-    def spec(self, data_source: str) -> Mapping[str, Any] | None:
+    def spec(self, supervisor: str) -> Mapping[str, Any] | None:
         """The running spec, with Druid's defaults; None if there is no supervisor."""
-        path = supervisor_path(data_source)
+        path = supervisor_path(supervisor)
         found = self.client.get("overlord", path, wire.JsonObject, missing=None)
         if found is not None:
             self._check_spec(path, found, "$")
@@ -64,20 +64,20 @@ class Overlord:
         except ValueError as error:
             raise self.client.unexpected("GET", "overlord", path, json.dumps(spec), f"{error}, in {place}") from None
 
-    def status(self, data_source: str) -> SupervisorStatus | None:
-        path = supervisor_path(data_source, "status")
+    def status(self, supervisor: str) -> SupervisorStatus | None:
+        path = supervisor_path(supervisor, "status")
         found = self.client.get("overlord", path, wire.SupervisorStatus, missing=None)
         return None if found is None else _status(found.payload)
 
-    def counts(self, data_source: str) -> RowCounts:
+    def counts(self, supervisor: str) -> RowCounts:
         """The row counts of the running tasks; the overlord queries each of them."""
-        path = supervisor_path(data_source, "stats")
+        path = supervisor_path(supervisor, "stats")
         groups = self.client.get("overlord", path, dict[str, dict[str, wire.RowStats]], missing=None) or {}
         return _counts({task_id: stats for tasks in groups.values() for task_id, stats in tasks.items()})
 
-    def parse_errors(self, data_source: str) -> tuple[UnparseableRecord, ...]:
+    def parse_errors(self, supervisor: str) -> tuple[UnparseableRecord, ...]:
         """The records that the running tasks could not parse, newest first, as many as each task saves."""
-        path = supervisor_path(data_source, "parseErrors")
+        path = supervisor_path(supervisor, "parseErrors")
         return tuple(map(_parse_error, self.client.get("overlord", path, list[wire.ParseExceptionReport], missing=())))
 
     def tasks(
@@ -133,7 +133,7 @@ class Overlord:
         slightly too low for a topic with gaps (transactions, compaction), and for several partitions with unparseable
         records.
         """
-        found = self.client.get("overlord", f"{BASE}/task/{quote(task.id, safe='')}", wire.TaskDefinition, missing=None)
+        found = self.client.get("overlord", task_path(task.id), wire.TaskDefinition, missing=None)
         io = found.payload.io_config if found is not None else None
         start = io.start_sequence_numbers if io is not None else None
         began = _offsets(start.partition_sequence_number_map if start is not None else None)
@@ -178,12 +178,12 @@ class Overlord:
 
 
 def tasks_path(data_source: str | None = None, state: str | None = None, most: int = MOST_TASKS) -> str:
-    given = {"datasource": data_source, "state": state, "max": str(most)}
-    return f"{BASE}/tasks?{urlencode({key: value for key, value in given.items() if value is not None})}"
+    return path_of(f"{BASE}/tasks", datasource=data_source, state=state, max=str(most))
 
 
-def task_path(task_id: str, part: str) -> str:
-    return f"{BASE}/task/{quote(task_id, safe='')}/{part}"
+def task_path(task_id: str, part: str = "") -> str:
+    """The path of a task's definition, or of a part of it: status, reports, log, …"""
+    return path_of(f"{TASK}/{{}}/{part}" if part else f"{TASK}/{{}}", task_id)
 
 
 def _supervisor(item: wire.Supervisor) -> Supervisor:
@@ -278,4 +278,5 @@ def _task(item: wire.Task) -> Task:
         duration=-1 if item.duration is None else item.duration,
         location=f"{location.host}:{port}" if location.host else "",
         error=first_line(item.error_msg or ""),
+        group=item.group_id or "",
     )

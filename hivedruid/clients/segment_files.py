@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from hivedruid.clients import wire
 from hivedruid.clients.load_specs import location
 from hivedruid.clients.segment_list import METADATA
 from hivedruid.clients.segments import Segments, interval
 from hivedruid.druid.interval_sets import intersection
+from hivedruid.druid.paths import path_of
 from hivedruid.engine.segments import Segment, parts_of
 from hivedruid.errors import SegmentReadError
 from hivedruid.plan.physical import DruidRead
@@ -95,8 +95,7 @@ def write_rows_of(
 
 def _stored(cluster: DruidCluster, data_source: str) -> list[wire.DataSegment]:
     """The used segments of the metadata store."""
-    path = f"{METADATA}&datasources={quote(data_source, safe='')}"
-    return cluster.client.get("coordinator", path, list[wire.DataSegment])
+    return cluster.client.get("coordinator", path_of(METADATA, datasources=data_source), list[wire.DataSegment])
 
 
 def _contains(item: wire.DataSegment, part: Segment) -> bool:

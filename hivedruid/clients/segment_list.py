@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.measured import COUNT, measured
-from hivedruid.clients.segments import CANDIDATES, ETERNITY, Segments, interval, segment_of
+from hivedruid.clients.segments import ETERNITY, Segments, candidates_path, interval, segment_of
 from hivedruid.clients.side_by_side import SideBySide
+from hivedruid.druid.paths import path_of
 from hivedruid.engine.segments import Segment, SegmentState
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 METADATA = "/druid/coordinator/v1/metadata/segments?includeOvershadowedStatus"
 REQUESTS = {
     f"GET {METADATA}&datasources=SOURCE": "segments in the metadata store, as of the coordinator's last poll",
-    f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read",
+    f"GET {candidates_path('SOURCE')}": "segments that queries read",
     "POST /druid/v2 segmentMetadata": "their rows",
 }
 """The requests of SHOW SEGMENTS, and their purpose. The first and the last are sent once for many data sources."""
@@ -43,14 +43,14 @@ def listed(cluster: DruidCluster, data_sources: Sequence[str]) -> tuple[tuple[Se
 
 def _paths(data_sources: Sequence[str]) -> Iterator[str]:
     """The requests to the metadata store."""
-    path = METADATA
+    names: list[str] = []
     for name in data_sources:
-        if len(path) > LONGEST:
+        names.append(name)
+        if len(path := path_of(METADATA, datasources=names)) > LONGEST:
             yield path
-            path = METADATA
-        path += f"&datasources={quote(name, safe='')}"
-    if data_sources:
-        yield path
+            names.clear()
+    if names:
+        yield path_of(METADATA, datasources=names)
 
 
 def _visible(cluster: DruidCluster, data_sources: Sequence[str]) -> dict[str, tuple[Segment, ...]]:

@@ -8,11 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from hivedruid.clients import wire
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.intervals import iso
+from hivedruid.druid.paths import CANDIDATES, path_of
 from hivedruid.engine.segments import Segment, SegmentState, hidden_in_part, parts_of
 from hivedruid.errors import DruidError
 
@@ -40,8 +41,17 @@ def interval(span: tuple[int, int]) -> str:
     return f"{iso(span[0])}/{iso(span[1])}"
 
 
-CANDIDATES = "/druid/v2/datasources/{}/candidates?intervals=" + interval(ETERNITY)
-"""The broker's timeline of a data source."""
+STORED = "/druid/coordinator/v1/metadata/datasources/{}/segments?full"
+"""The used segments of a data source in the metadata store, of the intervals that are posted."""
+UNUSED = "/druid/coordinator/v1/metadata/datasources/{}/unusedSegments"
+POLLED = "/druid/coordinator/v1/metadata/datasources/{}/segments"
+"""The ids of the used segments as of the coordinator's last poll."""
+SERVED = "/druid/coordinator/v1/datasources/{}/intervals/{}"
+
+
+def candidates_path(data_source: str, span: tuple[int, int] = ETERNITY) -> str:
+    """The broker's timeline of a data source in a span of time."""
+    return path_of(CANDIDATES, data_source, intervals=interval(span))
 
 
 def segment_of(data_source: str, item: wire.DataSegment, mark: Literal["used", "unused"] = "used") -> Segment:
@@ -75,7 +85,6 @@ class Segments:
     def __init__(self, client: DruidClient, data_source: str) -> None:
         self._client = client
         self._data_source = data_source
-        self._source = quote(data_source, safe="")
         self._scheme = urlsplit(client.address.broker).scheme
 
     def used(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> list[Segment]:
@@ -90,7 +99,7 @@ class Segments:
         ]
 
     def _used(self, spans: Sequence[tuple[int, int]]) -> list[wire.DataSegment]:
-        path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments?full"
+        path = path_of(STORED, self._data_source)
         found: dict[str, wire.DataSegment] = {}
         for first in range(0, len(spans), MOST_SPANS):
             some = [*map(interval, spans[first : first + MOST_SPANS])]
@@ -100,7 +109,7 @@ class Segments:
 
     def unused(self, span: tuple[int, int]) -> list[Segment]:
         """The unused segments that are still known."""
-        path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/unusedSegments?interval={interval(span)}"
+        path = path_of(UNUSED, self._data_source, interval=interval(span))
         found = self._client.get("coordinator", path, list[wire.UnusedSegment], missing=())
         return [segment_of(self._data_source, item.data_segment, "unused") for item in found]
 
@@ -108,15 +117,14 @@ class Segments:
         """The segments that queries read between the first and the last of these segments, without tombstones."""
         if not around:
             return []
-        span = interval(_hull(around))
-        path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
+        path = candidates_path(self._data_source, _hull(around))
         found = self._client.get("broker", path, list[wire.Candidate])
         return [_visible(self._data_source, item, self._scheme) for item in found if item.locations]
 
     def served(self, around: Sequence[Segment]) -> set[str]:
         """The ids of the segments that servers have in the time of these segments, including hidden ones."""
         span = interval(_hull(around)).replace("/", "_")
-        path = f"/druid/coordinator/v1/datasources/{self._source}/intervals/{span}"
+        path = path_of(SERVED, self._data_source, span)
         return set(self._client.get("coordinator", path, list[str], missing=(), no_content=True))
 
     def visible(self, spans: Sequence[tuple[int, int]] = (ETERNITY,)) -> tuple[Segment, ...]:
@@ -126,17 +134,17 @@ class Segments:
         """
         if not spans:
             return ()
-        span = interval((min(start for start, _ in spans), max(end for _, end in spans)))
-        path = f"/druid/v2/datasources/{self._source}/candidates?intervals={span}"
+        span = min(start for start, _ in spans), max(end for _, end in spans)
+        path = candidates_path(self._data_source, span)
         return self._located(self._client.get("broker", path, list[wire.Candidate], missing=()))
 
     def timeline(self) -> str:
         """The broker's timeline as it is sent; "" without segments."""
-        return self._client.text("broker", CANDIDATES.format(self._source))
+        return self._client.text("broker", candidates_path(self._data_source))
 
     def of_timeline(self, text: str) -> tuple[Segment, ...]:
         """The segments of a timeline; see `visible`."""
-        path = CANDIDATES.format(self._source)
+        path = candidates_path(self._data_source)
         return self._located(self._client.value("GET", "broker", path, text, list[wire.Candidate])) if text else ()
 
     def _located(self, found: Iterable[wire.Candidate]) -> tuple[Segment, ...]:
@@ -205,7 +213,7 @@ class Segments:
         It works from a copy of the metadata (`druid.manager.segments.pollDuration`), and a historical completes each
         load and drop that it was asked for.
         """
-        path = f"/druid/coordinator/v1/metadata/datasources/{self._source}/segments"
+        path = path_of(POLLED, self._data_source)
         polled = {*self._client.get("coordinator", path, list[str], missing=())}
         to_load, to_drop = {s.id for s in unused}, {s.id for s in used}
         if to_load & polled or not to_drop <= polled:
@@ -215,7 +223,7 @@ class Segments:
 
     def mark_unused(self, segments: Sequence[Segment]) -> None:
         if segments:
-            path = f"{COORDINATOR}/{self._source}/markUnused"
+            path = path_of(f"{COORDINATOR}/{{}}/markUnused", self._data_source)
             self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
     def _mark_used(self, segments: Sequence[Segment]) -> None:
@@ -224,12 +232,12 @@ class Segments:
         if not segments:
             return
         with suppress(DruidError):
-            path = f"{OVERLORD}/{self._source}/markUsed"
+            path = path_of(f"{OVERLORD}/{{}}/markUsed", self._data_source)
             self._client.post("overlord", path, wire.Acknowledgement, _ids(segments))
             return
         with suppress(DruidError):
             if not set(segments) <= set(self.used()):
-                path = f"{COORDINATOR}/{self._source}/markUsed"
+                path = path_of(f"{COORDINATOR}/{{}}/markUsed", self._data_source)
                 self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
+from hivedruid.catalog.statistics import SEGMENTS, ColumnStatistics, TableStatistics
 from hivedruid.catalog.types import BIGINT, DOUBLE
 from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
@@ -37,7 +37,13 @@ def of_analyses(found: Iterable[SegmentAnalysis]) -> TableStatistics | None:
             columns[name] = _column(column, columns.get(name))
     rows = sum(analysis.num_rows for analysis in analyses)
     return TableStatistics(
-        rows, None, min(edges, default=None), max(edges, default=None), columns, f"{rows} rows of {' '.join(spans)}"
+        rows,
+        None,
+        min(edges, default=None),
+        max(edges, default=None),
+        columns,
+        f"{rows} rows of {' '.join(spans)}",
+        rows_from=SEGMENTS,
     )
 
 
@@ -48,6 +54,7 @@ def _column(analysis: ColumnAnalysis, other: ColumnStatistics | None) -> ColumnS
         max(counts, default=None),
         bool(analysis.has_nulls) or bool(other and other.has_nulls),
         analysis.has_multiple_values or bool(other and other.has_multiple_values),
+        distinct_from=SEGMENTS,
     )
 
 

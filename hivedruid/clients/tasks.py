@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import quote
 from uuid import uuid4
 
 from hivedruid.clients import wire
 from hivedruid.clients.failures import AnswerError, first_line
 from hivedruid.clients.overlord import Overlord, rows_in
-from hivedruid.clients.segments import Patience, wait_until
+from hivedruid.clients.segments import COORDINATOR, Patience, wait_until
+from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, DruidError
-from hivedruid.ingestion.overview import STREAMS
+from hivedruid.ingestion.model import STREAMS
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -29,6 +29,8 @@ OVERLORD_AWAY = 60.0
 """Seconds to wait for an overlord that restarts, or for the election of a leader."""
 LOCKED = 3.0
 """Seconds after which a waiting task is waiting for its locks, not for the overlord to schedule it."""
+_FENCE_MILLIS = 60_000
+"""Milliseconds for which a task without effect takes an id, if nobody stops it."""
 TASK_PREFIX = "hivedruid_"
 """How the ids of hivedruid's ingestion tasks begin; the id is also the group of their locks."""
 LOOK_AGAIN = 1.0
@@ -99,9 +101,10 @@ class IngestionTask:
 
     def _take_id(self) -> None:
         """Submit a task without effect under this id. A request that was sent before an interruption may still arrive:
-        the overlord then refuses it as a duplicate.
+        the overlord then refuses it as a duplicate. It runs until it is stopped: if it ended before, its success would
+        be taken for that of the other one. NoopTask runs for 2.5 s with a `runTime` of 0.
         """
-        fence = {"type": "noop", "id": self.id, "dataSource": self._data_source, "runTimeMillis": 0}
+        fence = {"type": "noop", "id": self.id, "dataSource": self._data_source, "runTime": _FENCE_MILLIS}
         with suppress(DruidError):  # the other request arrived first
             self._overlord.submit(fence, repeatable=False)
 
@@ -241,7 +244,7 @@ def _in_use(workers: Mapping[str, tuple[int, int]] | None) -> str:
 
 def drop(cluster: DruidCluster, data_source: str) -> None:
     """Mark all segments of a data source as unused; returns when the broker has unloaded them."""
-    cluster.client.delete("coordinator", f"/druid/coordinator/v1/datasources/{quote(data_source, safe='')}")
+    cluster.client.delete("coordinator", path_of(f"{COORDINATOR}/{{}}", data_source))
     try:
         cluster.progress(f"Druid: dropping {data_source}")
         gone = wait_until(lambda: data_source not in cluster.data_sources(), cluster.patience)
@@ -309,5 +312,5 @@ def stop(cluster: DruidCluster, task: Task, patience: float) -> bool:
             )
     finally:
         cluster.progress("")
-    running = overlord.spec(task.data_source) if task.type.removeprefix("index_") in STREAMS else None
+    running = overlord.spec(task.supervisor) if task.type.removeprefix("index_") in STREAMS else None
     return running is not None and not running.get("suspended")

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.clients import wire
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.segments import ETERNITY, interval
+from hivedruid.druid.versions import NEWEST, OLDEST, DruidVersion, major_of
 from hivedruid.errors import ConnectError, DruidError, UnsupportedError
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
 
-OLDEST_VERSION = 32
-"""The first version of Druid whose null handling is always that of SQL."""
+
+@dataclass(frozen=True)
+class Broker:
+    """The version of the broker, and whether it has sketches."""
+
+    version: DruidVersion
+    sketches: bool
 
 
-def check_version(cluster: DruidCluster) -> bool:
-    """Whether the cluster has sketches. Raises UnsupportedError if its null handling differs from SQL."""
+def check_version(cluster: DruidCluster) -> Broker:
+    """Raises UnsupportedError if the null handling of the cluster differs from SQL."""
     version, has_sketches = "", False
     try:
         status = cluster.client.get("broker", "/status", wire.Status)
@@ -27,19 +34,21 @@ def check_version(cluster: DruidCluster) -> bool:
         raise
     except DruidError:
         pass  # /status may be forbidden although queries are allowed
-    major = version.partition(".")[0]
-    if major.isdecimal():
-        if int(major) < OLDEST_VERSION:
+    major = major_of(version)
+    if major is not None:
+        if major < OLDEST:
             raise UnsupportedError(
                 f"Druid at {cluster.address.broker} is version {version}",
-                hint=f"hivedruid needs Druid {OLDEST_VERSION} or later, which handles nulls as SQL does",
+                hint=f"hivedruid needs Druid {OLDEST} or later, which handles nulls as SQL does",
             )
+        if DruidVersion(version).is_newer:
+            cluster.note(f"Druid {version} is newer than hivedruid, which takes it for Druid {NEWEST}")
     elif _has_legacy_nulls(cluster):
         raise UnsupportedError(
             f"Druid at {cluster.address.broker} treats empty strings as nulls",
             hint="set druid.generic.useDefaultValueForNull=false for all its services, or use Druid 32 or later",
         )
-    return has_sketches
+    return Broker(DruidVersion(version), has_sketches)
 
 
 def _has_legacy_nulls(cluster: DruidCluster) -> bool:

@@ -241,6 +241,7 @@ class DataSegment(_Answer, frozen=True):
     shard_spec: ShardSpec | None = None
     size: int | None = None
     last_compaction_state: CompactionState | None = None
+    indexing_state_fingerprint: str | None = None
     overshadowed: bool = False
     replication_factor: int | None = None
     load_spec: dict[str, Any] | None = None
@@ -417,6 +418,7 @@ class Task(_Answer, frozen=True):
     id: str
     type: str | None = None
     data_source: str | None = None
+    group_id: str | None = None
     status_code: str | None = None
     status: str | None = None
     runner_status_code: str | None = None

@@ -9,22 +9,26 @@ written with rollup. Druid reads the columns and aggregators from the segments.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import quote
 
 from hivedruid.catalog.properties import AUTO_COMPACTION, COMPACTION_OFFSET, PROPERTIES
 from hivedruid.catalog.table import Table
 from hivedruid.druid import granularities
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS, Json, partitions_spec, rolls_up
 from hivedruid.druid.interval_sets import MAX, MIN, IntervalSet, iso, union
+from hivedruid.druid.paths import path_of
 
 TASK = "/druid/indexer/v1/task"
-CONFIG = "/druid/coordinator/v1/config/compaction"
-STATUS = "/druid/coordinator/v1/compaction/status"
+CONFIGS = "/druid/indexer/v1/compaction/config/datasources"
+"""The configurations of automatic compaction, on the overlord. It stores them as compaction supervisors if these are
+enabled, as by default in Druid 37, and otherwise for the coordinator."""
+STATUS = "/druid/indexer/v1/compaction/status/datasources"
+OLD_CONFIGS, OLD_STATUS = "/druid/coordinator/v1/config/compaction", "/druid/coordinator/v1/compaction/status"
+"""The same before Druid 33."""
 
 
-def config_path(data_source: str) -> str:
-    """The URL path of a data source's automatic compaction configuration."""
-    return f"{CONFIG}/{quote(data_source, safe='')}"
+def config_path(data_source: str, configs: str = CONFIGS) -> str:
+    """The path of a data source's automatic compaction configuration."""
+    return path_of(f"{configs}/{{}}", data_source)
 
 
 def compact_task(table: Table, settings: Mapping[str, str]) -> Json:

@@ -25,15 +25,18 @@ def utf8_restored(text: str) -> str:
     return f"replace({text},'\\uFFFF','')"
 
 
+NO_STRING = "CAST(null,'STRING')"
+
+
 def extreme(name: str, op: str, field: str) -> Json:
     """The minimum or maximum string of a column, null for no rows. Druid rejects more than 1024 bytes
-    (ResourceError)."""
+    (ResourceError). The first value has a type: from Druid 37 on, a bare null would make the strings numbers."""
     sign = ">" if op == "max" else "<"
 
     def better(value: str) -> str:
         return f"case_searched(isnull({value}), __acc, isnull(__acc) || ({value} {sign} __acc), {value}, __acc)"
 
-    native: Json = {"type": "expression", "name": name, "fields": [field], "initialValue": "null"}
+    native: Json = {"type": "expression", "name": name, "fields": [field], "initialValue": NO_STRING}
     return native | {"fold": better(quote(field)), "combine": better(quote(name))}
 
 

@@ -10,6 +10,7 @@ from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, pars
 from hivedruid.catalog.properties import AUTO_COMPACTION, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import TYPES
+from hivedruid.druid.projections import projections_of
 from hivedruid.errors import SemanticError
 from hivedruid.settings import SETTINGS
 from hivedruid.tables.kafka_feed import METRICS, column_list, fields_of_columns, json_value
@@ -111,7 +112,14 @@ def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
         "dimensionsSpec": {"dimensions": dimensions},
         "metricsSpec": metrics,
         "granularitySpec": granularity_spec(table, settings),
+        **projections_part(table),
     }
+
+
+def projections_part(table: Table) -> Json:
+    """The projections for a dataSchema, if the table has any."""
+    found = projections_of(table)
+    return {"projections": found} if found else {}
 
 
 def index_parallel_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:

@@ -79,6 +79,8 @@ def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> Segm
         raise UnsupportedError(f"the segments of an interval are {partitions['type']} partitions")
     if tuning.get("indexSpec"):
         raise UnsupportedError("the table has an indexSpec of its own")
+    if schema.get("projections"):
+        raise UnsupportedError("the table has projections")
     return SegmentPlan(
         granularity,
         query,

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, Section
+from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, SUPERVISOR_ID, Section
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
-from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, rolls_up
+from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, projections_part, rolls_up
 from hivedruid.secrets import masked, referenced
 from hivedruid.tables.kafka_feed import (
     field_list,
@@ -71,7 +71,8 @@ def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
     if settings.get("hive.druid.bitmap.type", "").lower() == "concise" and "indexSpec" not in tuning:
         tuning["indexSpec"] = {"bitmap": {"type": "concise"}}
     spec = {"dataSchema": _data_schema(table, settings), "ioConfig": io, "tuningConfig": tuning}
-    return {"type": "kafka", "spec": spec}
+    given_id = {"id": properties[SUPERVISOR_ID]} if SUPERVISOR_ID in properties else {}
+    return {"type": "kafka", **given_id, "spec": spec}
 
 
 def extensions(spec: Mapping[str, Any]) -> tuple[str, ...]:
@@ -95,6 +96,7 @@ def _data_schema(table: Table, settings: Mapping[str, str]) -> Json:
         "dimensionsSpec": {"dimensions": dimensions},
         "metricsSpec": metrics,
         "granularitySpec": granularity_spec(table, settings),
+        **projections_part(table),
     }
     transforms = _transform_spec(properties, [c for c in table.columns if c.type.name == "boolean"], fields)
     return {**schema, **({"transformSpec": transforms} if transforms else {})}

@@ -126,6 +126,8 @@ def _inner(running: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _compare(path: str, wanted: Any, running: Any) -> Iterator[Difference]:
+    """A key whose value is null has no value: Druid 37 writes defaults so, or leaves them out."""
+    wanted, running = (ABSENT if value is None else value for value in (wanted, running))
     if isinstance(wanted, Mapping) and isinstance(running, Mapping):
         for key in [*wanted, *(key for key in running if key not in wanted)]:
             inner = f"{path}.{key}" if path else str(key)

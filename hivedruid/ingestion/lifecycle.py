@@ -6,16 +6,18 @@ Every verb can be rerun after an interruption at any point: completed steps are 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
+from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
-from hivedruid.errors import DruidError, KafkaError, SemanticError
+from hivedruid.druid.versions import VERSIONS, DruidVersion, Feature
+from hivedruid.errors import DruidError, KafkaError, SemanticError, UnsupportedError
 from hivedruid.ingestion.compare import Difference, changes
-from hivedruid.ingestion.model import Offsets, Slots, SupervisorStatus, Task, TopicOffsets, Worker
+from hivedruid.ingestion.model import Offsets, Slots, Supervisor, SupervisorStatus, Task, TopicOffsets, Worker
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
 from hivedruid.ingestion.supervisor import (
     OWNER_HOME,
@@ -25,6 +27,7 @@ from hivedruid.ingestion.supervisor import (
     owner_of,
     replicas,
     spec_part,
+    supervisor_id,
     supervisor_path,
     task_groups,
 )
@@ -41,7 +44,8 @@ class IngestionFacts:
 
     `tasks` are those of its data source, including the newest completed ones. `topic` holds Kafka's offsets, if needed;
     `moment` those at the time of RESET … TO TIMESTAMP; `left_off` the end offsets of the last tasks, if none runs.
-    `begun` is the last change if it was interrupted. `home` names this home in messages of other homes.
+    `begun` is the last change if it was interrupted. `home` names this home in messages of other homes. `others` are
+    the other supervisors that feed the data source; `version` is Druid's, None if it is not known.
     """
 
     running: Mapping[str, Any] | None = None
@@ -55,6 +59,8 @@ class IngestionFacts:
     moment: Offsets | None = None
     left_off: Offsets = field(default_factory=dict)
     home: str = ""
+    others: tuple[Supervisor, ...] = ()
+    version: DruidVersion | None = None
 
     @property
     def is_suspended(self) -> bool:
@@ -126,7 +132,8 @@ class IngestionChange:
     """The change that a verb makes. `spec` is the submitted spec, None if none is submitted; `needs_consent`: records
     are lost or repeated. `has_moved`: an interrupted RESET has already changed the offsets.
 
-    `started`: whether there should be a supervisor afterwards. `read`, for EXPLAIN, holds the current offsets.
+    `started`: whether there should be a supervisor afterwards. For EXPLAIN, `read` holds the current offsets, and
+    `version` is Druid's.
     """
 
     table: Table
@@ -141,6 +148,7 @@ class IngestionChange:
     needs_consent: bool = False
     notes: ChangeNotes = field(default_factory=ChangeNotes)
     has_moved: bool = False
+    version: DruidVersion | None = None
 
     @property
     def is_submitted(self) -> bool:
@@ -154,7 +162,7 @@ class IngestionChange:
 
 
 def path(table: Table, part: str) -> str:
-    return supervisor_path(table.data_source, part)
+    return supervisor_path(supervisor_id(table), part)
 
 
 def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
@@ -182,10 +190,43 @@ def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
         return
     context = running["context"]
     raise OwnerError(
-        f"the supervisor of data source {table.data_source} belongs to table {context.get(OWNER_TABLE)} of"
+        f"the supervisor {supervisor_id(table)} belongs to table {context.get(OWNER_TABLE)} of"
         f" {context.get(OWNER_HOME)}",
         hint="change it there, or set a different druid.datasource for this table",
     )
+
+
+_NEEDED: Mapping[str, Feature] = {SUPERVISOR_ID: "supervisor ids", HEADER_FILTER: "header filters"}
+"""What properties need. An older Druid ignores them in a spec, without an error."""
+
+
+def check_version(table: Table, facts: IngestionFacts) -> None:
+    """Raises UnsupportedError if this Druid would ignore a property of the table."""
+    for key, feature in _NEEDED.items():
+        if key in table.properties and facts.version is not None and not facts.version.has(feature):
+            since = VERSIONS[feature].since
+            raise UnsupportedError(
+                f"{key} needs Druid {since} or later. {facts.version.reason(feature)}",
+                hint=f"ALTER TABLE {table.full_name} UNSET TBLPROPERTIES ('{key}')",
+            )
+
+
+def check_others(table: Table, others: Sequence[Supervisor]) -> None:
+    """Raises SemanticError if other supervisors feed the data source of a table whose supervisor has no id of its
+    own."""
+    if not others or SUPERVISOR_ID in table.properties:
+        return
+    named = " and ".join(f"{other.id}{_owner(other)}" for other in others)
+    raise SemanticError(
+        f"cannot START the ingestion of {table.full_name}: its data source {table.data_source} is already fed by"
+        f" {'supervisor' if len(others) == 1 else 'supervisors'} {named}",
+        hint=f"set {SUPERVISOR_ID} to start another supervisor beside it, or a different druid.datasource",
+    )
+
+
+def _owner(supervisor: Supervisor) -> str:
+    table = supervisor.context.get(OWNER_TABLE)
+    return f" (of table {table} of {supervisor.context.get(OWNER_HOME)})" if table else ""
 
 
 def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:
@@ -211,6 +252,7 @@ def explained(change: IngestionChange, spec: Json, facts: IngestionFacts) -> Ing
         differences=change.differences or diff,
         slots=slots(spec, facts) if starts else None,
         read={**facts.left_off, **next_offsets(facts.status)},
+        version=facts.version,
     )
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from hivedruid.ingestion.supervisor import spec_part
 
+STREAMS = ("kafka", "kinesis", "rabbit")
+"""Types of supervisors that read a stream; others compact or materialize."""
 Offsets = Mapping[int, int]
 """Partition → offset, or number of records."""
 
@@ -112,7 +114,7 @@ class RowCounts:
 @dataclass(frozen=True)
 class Task:
     """A task of the overlord. `state` is WAITING, PENDING, RUNNING, SUCCESS or FAILED; `duration` is in ms, -1 while it
-    runs."""
+    runs. `group` is the group of its locks."""
 
     id: str
     type: str
@@ -122,6 +124,13 @@ class Task:
     duration: int = -1
     location: str = ""
     error: str = ""
+    group: str = ""
+
+    @property
+    def supervisor(self) -> str:
+        """The id of the supervisor of a task that reads a stream: its group is `index_kafka_<id>`."""
+        prefix = f"{self.type}_"
+        return self.group.removeprefix(prefix) if self.group.startswith(prefix) else self.data_source
 
     @property
     def is_complete(self) -> bool:

@@ -18,6 +18,7 @@ from hivedruid.catalog.store import DruidTable
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
+    STREAMS,
     RowCounts,
     Slots,
     Supervisor,
@@ -26,13 +27,11 @@ from hivedruid.ingestion.model import (
     TopicOffsets,
     UnparseableRecord,
 )
-from hivedruid.ingestion.supervisor import OWNER_ID, replicas, task_groups
+from hivedruid.ingestion.supervisor import OWNER_ID, replicas, supervisor_id, task_groups
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.redaction import redact
 from hivedruid.setting_types import PERIOD, seconds
 
-STREAMS = ("kafka", "kinesis", "rabbit")
-"""Types of supervisors that read a stream; others compact or materialize."""
 SLOWEST = 0.01
 """Rows per second below which reading counts as stalled: the moving average only approaches 0."""
 
@@ -214,33 +213,32 @@ def match(
 ) -> tuple[Ingestion, ...]:
     """Every table that ingests from Kafka with its supervisor, and the supervisors without a table, by name.
 
-    If several tables have the same data source, the supervisor belongs to the one that started it, otherwise to the
-    first. A supervisor that feeds the data source of a table without a feed is listed under that table, which may be
-    one of `druid_tables`.
+    If several tables have the same supervisor, it belongs to the one that started it, otherwise to the first. A
+    supervisor that feeds the data source of a table without a feed is listed under that table, which may be one of
+    `druid_tables`; a second one of a data source, which another home or program started, is listed by its id.
     """
-    rest = {s.data_source: s for s in supervisors if s.type in STREAMS}
-    started_by = {s.context.get(OWNER_ID): s.data_source for s in rest.values()}
-    by_source: dict[str, list[Task]] = {}
+    rest = {s.id: s for s in supervisors if s.type in STREAMS}
+    started_by = {s.context.get(OWNER_ID) for s in rest.values()}
+    by_supervisor: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:
-        by_source.setdefault(task.data_source, []).append(task)
+        by_supervisor.setdefault((task.type, task.supervisor), []).append(task)
     ingestions: list[Ingestion] = []
     by_name = sorted((t for t in tables if t.kind == "druid"), key=lambda t: t.full_name)
     for table in sorted(by_name, key=lambda t: (t.table_id not in started_by, not has_ingestion(t.properties))):
-        supervisor = rest.pop(table.data_source, None)
+        supervisor = rest.pop(supervisor_id(table), None)
         if supervisor is not None or has_ingestion(table.properties):
-            ingestions.append(Ingestion(table, supervisor, _tasks_of(supervisor, by_source)))
-    unfed = {t.data_source: t for t in reversed(list(druid_tables)) if t.data_source in rest}
-    for source, supervisor in rest.items():
-        unfed_table = unfed[source].without_columns() if source in unfed else None
-        ingestions.append(Ingestion(unfed_table, supervisor, _tasks_of(supervisor, by_source)))
+            ingestions.append(Ingestion(table, supervisor, _tasks_of(supervisor, by_supervisor)))
+    fed = {one.data_source for one in ingestions}
+    unfed = {t.data_source: t for t in reversed(list(druid_tables)) if t.data_source not in fed}
+    for supervisor in rest.values():
+        unfed_table = unfed.pop(supervisor.data_source, None)
+        table_of = unfed_table.without_columns() if unfed_table is not None else None
+        ingestions.append(Ingestion(table_of, supervisor, _tasks_of(supervisor, by_supervisor)))
     return tuple(sorted(ingestions, key=lambda one: one.name))
 
 
-def _tasks_of(supervisor: Supervisor | None, by_source: Mapping[str, list[Task]]) -> tuple[Task, ...]:
-    if supervisor is None:
-        return ()
-    kind = f"index_{supervisor.type}"
-    return tuple(task for task in by_source.get(supervisor.data_source, ()) if task.type == kind)
+def _tasks_of(supervisor: Supervisor | None, by_supervisor: Mapping[tuple[str, str], list[Task]]) -> tuple[Task, ...]:
+    return tuple(by_supervisor.get((f"index_{supervisor.type}", supervisor.id), ())) if supervisor is not None else ()
 
 
 # --- rows --------------------------------------------------------------------------------------------------------

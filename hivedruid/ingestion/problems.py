@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hivedruid.catalog.properties import has_ingestion
+from hivedruid.catalog.properties import SUPERVISOR_ID, has_ingestion
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
-from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, supervisor_id
 from hivedruid.operations.changes import rerun_statement
 from hivedruid.redaction import redact
 
@@ -122,7 +122,7 @@ def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
 def _not_running(one: Ingestion, overview: Overview) -> Iterator[Problem]:
     if one.started and one.supervisor is None and overview.has_supervisors and not one.pending:
         cause = "the ingestion was started, but its supervisor was stopped outside hivedruid"
-        evidence = f"{one.data_source} has no supervisor"
+        evidence = f"{supervisor_id(one.table) if one.table is not None else one.data_source} has no supervisor"
         yield Problem(one.name, "not running", cause, evidence, _statement("START", one))
 
 
@@ -379,6 +379,7 @@ def _adopting(one: Ingestion) -> str:
     consumer = one.supervisor.io_config.get("consumerProperties") or {}
     properties = {
         "druid.datasource": one.supervisor.data_source,
+        **({SUPERVISOR_ID: one.supervisor.id} if one.supervisor.id != one.supervisor.data_source else {}),
         "kafka.topic": one.topic,
         "kafka.bootstrap.servers": str(consumer.get("bootstrap.servers", "")),
     }

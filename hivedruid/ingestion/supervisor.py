@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+
+from hivedruid.catalog.properties import SUPERVISOR_ID
+from hivedruid.catalog.table import Table
+from hivedruid.druid.paths import path_of
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
@@ -12,10 +15,14 @@ OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hi
 """
 
 
-def supervisor_path(data_source: str, part: str = "") -> str:
-    """The path of a supervisor, or of a part of it: status, suspend, resetOffsets, …"""
-    path = f"{SUPERVISOR}/{quote(data_source, safe='')}"
-    return f"{path}/{part}" if part else path
+def supervisor_id(table: Table) -> str:
+    """The id of a table's supervisor. Before Druid 34 it is always the name of the data source."""
+    return table.properties.get(SUPERVISOR_ID) or table.data_source
+
+
+def supervisor_path(supervisor: str, part: str = "") -> str:
+    """The path of a supervisor by its id, or of a part of it: status, suspend, resetOffsets, …"""
+    return path_of(f"{SUPERVISOR}/{{}}/{part}" if part else f"{SUPERVISOR}/{{}}", supervisor)
 
 
 def spec_part(spec: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:

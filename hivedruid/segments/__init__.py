@@ -1,4 +1,4 @@
-"""Druid's segment files (version 9): read as Arrow record batches, and written from Arrow tables.
+"""Druid's segment files (versions 9 and 10): read as Arrow record batches, and written from Arrow tables.
 
     with open_segment(path) as segment:
         for batch in segment.read(["__time", "page"], intervals=[(start, end)], where=In("page", ("a", "b"))):

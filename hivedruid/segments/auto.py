@@ -89,6 +89,8 @@ class Json:
         return pa.array([json_of(raw[offsets[row] : offsets[row + 1]]) for row in wanted], type=pa.string())
 
 
+SMILE = "smile"
+"""The encoding of whole JSON values; Druid 37 can also leave them out."""
 AutoColumn = Strings | AutoNumbers | Arrays | Json
 
 
@@ -108,6 +110,7 @@ def read_auto(part: Mapping[str, Any], cursor: Cursor, find: Find) -> AutoColumn
     if version != 0:
         raise UnsupportedSegmentError(f"unknown version {version} of an auto column")
     if logical == JSON:
+        _check_format(part)
         return Json(read_blobs(f"{name}.__raw", order, find))
     if logical == "STRING":
         dictionary = read_dictionary(file("__stringDictionary"), order, find)
@@ -122,6 +125,14 @@ def read_auto(part: Mapping[str, Any], cursor: Cursor, find: Find) -> AutoColumn
     if logical in ARRAYS:
         return _arrays(ARRAYS[logical], file, order, find)
     raise UnsupportedSegmentError(f"unknown type {logical!r} of an auto column")
+
+
+def _check_format(part: Mapping[str, Any]) -> None:
+    """Druid 37 describes the encodings of a column; those but for whole JSON values are in the internal files, too."""
+    spec = part.get("columnFormatSpec") or {}
+    encoding = spec.get("objectStorageEncoding", SMILE) if isinstance(spec, dict) else spec
+    if encoding != SMILE:
+        raise UnsupportedSegmentError(f"a JSON column with the storage encoding {encoding!r}")
 
 
 def _arrays(element: str, file: Any, order: str, find: Find) -> Arrays:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -73,10 +74,14 @@ class Nulls:
         return pa.nulls(self.total if rows is None else len(rows), pa.string())
 
 
-def read_column(name: str, data: memoryview, find: Find) -> Column:
-    """The column `name` with its internal file `data`. Raises SegmentError."""
-    cursor = Cursor(data)
-    descriptor = json_object(cursor.string(), f"the descriptor of column {name!r}")
+def read_descriptor(name: str, cursor: Cursor) -> Mapping[str, Any]:
+    """The descriptor at the beginning of the internal file of a column, in version 9. Raises DamagedSegmentError."""
+    return json_object(cursor.string(), f"the descriptor of column {name!r}")
+
+
+def read_column(name: str, descriptor: Mapping[str, Any], cursor: Cursor, find: Find, stored: str) -> Column:
+    """The column `name` with this descriptor, at the beginning of its values; `stored` is the name of its internal
+    file. Raises SegmentError."""
     parts = descriptor.get("parts")
     if not isinstance(parts, list) or len(parts) != 1 or not isinstance(parts[0], dict):
         raise UnsupportedSegmentError(f"column {name!r} has not exactly one part")
@@ -94,7 +99,7 @@ def read_column(name: str, data: memoryview, find: Find) -> Column:
     if kind == "nestedCommonFormat":
         return Column(name, str(part.get("logicalType")), False, read_auto(part, cursor, find))
     if kind == "complex":
-        return Column(name, f"COMPLEX<{part.get('typeName')}>", False, read_complex(name, cursor, find))
+        return Column(name, f"COMPLEX<{part.get('typeName')}>", False, read_complex(stored, cursor, find))
     if kind == "null":
         rows = part.get("numRows", 0)
         if not isinstance(rows, int):

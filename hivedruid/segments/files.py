@@ -1,7 +1,8 @@
-"""The files of a segment: a folder of smoosh files, or a zip of one (org.apache.druid.java.util.common.io.smoosh).
+"""The files of a segment: a folder, or a zip of one.
 
-`meta.smoosh` lists the internal files: a header line, then `name,fileNumber,start,end` for each. Their bytes follow
-each other in `00000.smoosh`, `00001.smoosh`, ….
+A segment of version 10 is one file (`version_10`). One of version 9 has smoosh files
+(org.apache.druid.java.util.common.io.smoosh): `meta.smoosh` lists the internal files: a header line, then
+`name,fileNumber,start,end` for each. Their bytes follow each other in `00000.smoosh`, `00001.smoosh`, ….
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from tempfile import TemporaryDirectory
 
 from hivedruid.segments.cursor import text
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
+from hivedruid.segments.version_10 import NAME as V10_NAME
+from hivedruid.segments.version_10 import Header, read_header
+from hivedruid.segments.version_10 import entries as entries_of
 
 VERSION = 9
 INDEX, METADATA = "index.drd", "metadata.drd"
 ZIP_NAME = "index.zip"
 
-_PARTS = re.compile(r"version\.bin|meta\.smoosh|\d{5}\.smoosh")
+_PARTS = re.compile(r"druid\.segment|version\.bin|meta\.smoosh|\d{5}\.smoosh")
 MOST_INFLATED = 200
 """How many times its own size a zip may have when it is unpacked. Druid's files are compressed already."""
 
@@ -36,6 +40,8 @@ class SegmentFiles:
     entries: Mapping[str, memoryview]
     size: int
     """The size of the segment in bytes, as it is stored."""
+    header: Header | None = None
+    """The metadata of a segment of version 10."""
 
     def get(self, name: str) -> memoryview:
         found = self.entries.get(name)
@@ -50,7 +56,11 @@ def open_files(path: Path) -> Iterator[SegmentFiles]:
 
     A zip is unpacked into a temporary folder. Nothing that was read may be used after the context has ended.
     """
-    if path.is_dir() and not (path / "meta.smoosh").exists() and (path / ZIP_NAME).exists():
+    if (
+        path.is_dir()
+        and not any((path / name).exists() for name in (V10_NAME, "meta.smoosh"))
+        and (path / ZIP_NAME).exists()
+    ):
         path /= ZIP_NAME
     if path.is_dir():
         yield from_parts(_parts(path))
@@ -62,18 +72,22 @@ def open_files(path: Path) -> Iterator[SegmentFiles]:
 
 def from_parts(parts: Mapping[str, memoryview]) -> SegmentFiles:
     """The internal files, from the files of a folder by name. Raises SegmentError."""
+    size = sum(map(len, parts.values()))
+    if V10_NAME in parts:
+        header, containers = read_header(parts[V10_NAME])
+        return SegmentFiles(entries_of(header, containers), size, header)
     if "version.bin" not in parts:
         raise DamagedSegmentError("version.bin does not exist")
     version = int.from_bytes(parts["version.bin"][:4])
     if version != VERSION:
-        raise UnsupportedSegmentError(f"segment version {version}; version {VERSION} is supported")
+        raise UnsupportedSegmentError(f"segment version {version}; version {VERSION} is supported in version.bin")
     if "meta.smoosh" not in parts:
         raise DamagedSegmentError("meta.smoosh does not exist")
-    header, *lines = text(parts["meta.smoosh"]).split("\n")
-    if not header.startswith("v1,"):
-        raise UnsupportedSegmentError(f"unknown header of meta.smoosh: {header[:40]!r}")
+    first, *lines = text(parts["meta.smoosh"]).split("\n")
+    if not first.startswith("v1,"):
+        raise UnsupportedSegmentError(f"unknown header of meta.smoosh: {first[:40]!r}")
     entries = dict(_entry(line, parts) for line in lines if line)
-    return SegmentFiles(entries, sum(map(len, parts.values())))
+    return SegmentFiles(entries, size)
 
 
 def _entry(line: str, parts: Mapping[str, memoryview]) -> tuple[str, memoryview]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hivedruid.segments.bitmaps import Rows
-from hivedruid.segments.columns import Column, Nulls, read_column
+from hivedruid.segments.columns import Column, Nulls, read_column, read_descriptor
 from hivedruid.segments.cursor import Cursor, text
 from hivedruid.segments.errors import DamagedSegmentError
 from hivedruid.segments.files import INDEX, METADATA, SegmentFiles, open_files
 from hivedruid.segments.filters import Filter
 from hivedruid.segments.generic import read_indexed
 from hivedruid.segments.matching import matching
+from hivedruid.segments.version_10 import BASE, Header
 
 TIME = "__time"
 Interval = tuple[int, int]
@@ -46,7 +48,10 @@ class Segment:
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What Druid stores about the ingestion: aggregators, queryGranularity, rollup; empty if it is missing."""
+        """What Druid stores about the ingestion: aggregators, and in version 9 queryGranularity and rollup; empty if it
+        is missing."""
+        if self.files.header is not None:
+            return {"aggregators": self.files.header.aggregators}
         data = self.files.entries.get(METADATA)
         try:
             found = json.loads(bytes(data)) if data is not None else {}
@@ -57,12 +62,16 @@ class Segment:
     def column(self, name: str) -> Column:
         """A column; one that the segment does not have is null in every row. Raises SegmentError."""
         if name not in self._columns:
-            data = self.files.entries.get(name) if name == TIME or name in self.column_names else None
+            header = self.files.header
+            stored = name if header is None else f"{BASE}/{name}"
+            data = self.files.entries.get(stored) if name == TIME or name in self.column_names else None
             if data is None:
                 if name == TIME:
                     raise DamagedSegmentError(f"column {TIME} does not exist")
                 return Column(name, "STRING", False, Nulls(self.rows))
-            column = read_column(name, data, self.files.get)
+            cursor = Cursor(data)
+            descriptor = header.descriptor(stored) if header is not None else read_descriptor(name, cursor)
+            column = read_column(name, descriptor, cursor, self.files.get, stored)
             if name != TIME and len(column.data) != self.rows:
                 raise DamagedSegmentError(f"column {name!r} has {len(column.data)} of {self.rows} rows")
             self._columns[name] = column
@@ -129,6 +138,8 @@ def open_segment(path: Path) -> Iterator[Segment]:
 
 def segment_of(files: SegmentFiles) -> Segment:
     """The segment in these files. Raises SegmentError."""
+    if files.header is not None:
+        return _of_version_10(files, files.header)
     cursor = Cursor(files.get(INDEX))
     columns = _names(cursor, files)
     dimensions = _names(cursor, files)
@@ -140,6 +151,20 @@ def segment_of(files: SegmentFiles) -> Segment:
         columns = _merged(columns, _names(cursor, files))
         dimensions = _merged(dimensions, _names(cursor, files))
     return Segment(files, tuple(filter(None, columns)), tuple(filter(None, dimensions)), interval, kind)
+
+
+def _of_version_10(files: SegmentFiles, header: Header) -> Segment:
+    start, _, end = str(header.document.get("interval")).partition("/")
+    dimensions = tuple(name for name in header.columns if name != TIME)
+    metrics = tuple(str(aggregator.get("name")) for aggregator in header.aggregators)
+    return Segment(files, (*dimensions, *metrics), dimensions, (_millis(start), _millis(end)), header.bitmap_kind)
+
+
+def _millis(time: str) -> int:
+    try:
+        return int(datetime.fromisoformat(time).timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        raise DamagedSegmentError(f"invalid time {time[:40]!r} in the interval of the metadata") from error
 
 
 def _names(cursor: Cursor, files: SegmentFiles) -> list[str | None]:

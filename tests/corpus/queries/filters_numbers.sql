@@ -69,3 +69,7 @@ SELECT count(*) FROM rides WHERE (gears & 1) = 1 AND (stars | 4) = 5;
 SELECT count(*) FROM rides WHERE nullif(stars, 3) IS NULL;
 SELECT sum(docks) FROM stations WHERE height > 10 AND docks IS NOT NULL;
 SELECT count(*) FROM weather WHERE rain > 2 AND wind BETWEEN 5 AND 15 AND sky <> 'clear';
+SELECT count(*) FROM rides WHERE meters > 300 AND meters >= 1000 AND meters BETWEEN 500 AND 6000 AND meters <> 100;
+SELECT count(*) FROM rides WHERE stars IN (1, 2, 3, 5) AND stars > 2 AND NOT stars >= 5;
+SELECT count(*) FROM rides WHERE fare > 2.5 AND fare > 3 AND slope < 4 AND slope < 3.5;
+SELECT count(*) FROM rides WHERE note IS NULL AND note LIKE '%a%';

@@ -65,3 +65,5 @@ SELECT count(*) FROM rides WHERE (town = 'Cork') IS TRUE;
 SELECT count(*) FROM rides WHERE (town = 'Cork') IS NOT TRUE;
 SELECT count(*) FROM rides WHERE (town = 'Cork') IS FALSE;
 SELECT count(*) FROM rides WHERE (town, bike) IN (('Cork', 'city'), ('Bray', 'cargo'));
+SELECT count(*) FROM rides WHERE town > 'Bray' AND town >= 'Derry' AND town <> 'Avoca' AND bike IN ('city', 'cargo') AND bike <> 'city';
+SELECT count(*) FROM rides WHERE plan = 'day' AND plan = 'day ';

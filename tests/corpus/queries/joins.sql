@@ -41,3 +41,15 @@ SELECT a.id, b.id FROM rides a JOIN rides b ON a.`__time` = b.`__time` WHERE a.i
 SELECT s.station FROM stations s JOIN (SELECT station, count(*) AS n FROM rides GROUP BY station ORDER BY n DESC, station LIMIT 2) t ON s.station = t.station;
 SELECT coalesce(a.town, b.town) AS town, a.n, b.m FROM (SELECT town, count(*) AS n FROM rides WHERE town <> '' GROUP BY town) a FULL JOIN (SELECT town, sum(minutes) AS m FROM repairs GROUP BY town) b ON a.town = b.town ORDER BY town, n;
 SELECT r.id, l.author FROM rides r JOIN letters l ON r.stars = l.likes WHERE r.id < 6 ORDER BY r.id, l.author;
+SELECT count(*) FROM stations s, weather w, rides r WHERE r.station = s.station AND r.town = w.town;
+SELECT d.people, count(*) AS n FROM districts d, rides r, stations s WHERE s.district = d.district AND r.station = s.station GROUP BY d.people;
+SELECT count(*) FROM stations s, rides r, repairs p, weather w WHERE p.town = w.town AND r.station = s.station AND s.docks > 15 AND r.id < 20 AND p.part = 'chain';
+SELECT count(*) FROM rides r, stations s WHERE (r.station = s.station AND s.docks > 20 AND r.meters > 5000) OR (s.station = r.station AND s.docks < 10 AND r.meters < 2000);
+SELECT r.id, s.docks FROM rides r LEFT JOIN stations s ON (r.station = s.station AND s.docks > 20) OR (s.station = r.station AND r.meters < 500) WHERE r.id < 15 ORDER BY r.id;
+SELECT count(*) FROM rides r, stations s, districts d WHERE r.station = s.station AND s.district = d.district AND ((d.people > 1000 AND r.town = 'Bray') OR (d.people < 500 AND r.town = 'Ennis' AND s.docks > 10));
+SELECT count(*) FROM rides WHERE (town = 'Bray' AND stars = 5) OR (town = 'Bray' AND meters > 5000) OR (stars = 3 AND town = 'Bray');
+SELECT count(*) FROM rides WHERE stars = 5 OR (stars = 5 AND town = 'Bray');
+SELECT count(*) FROM rides WHERE NOT ((stars = 5 AND town = 'Bray') OR (stars = 5 AND meters > 3000));
+SELECT r.id, p.part, w.sky FROM rides r, repairs p, weather w WHERE r.town = p.town AND p.town = w.town AND w.town = 'Bray' AND r.id < 20 AND p.minutes > 60 AND w.wind > 15 ORDER BY r.id, p.part, w.sky;
+SELECT count(*) FROM rides r, stations s WHERE r.minutes = s.docks AND r.minutes > 5 AND s.docks BETWEEN 2 AND 20 AND s.docks <> 12;
+SELECT count(*) FROM rides r LEFT JOIN stations s ON r.station = s.station AND s.docks > 20 AND s.docks < 20;

@@ -6,7 +6,9 @@ import base64
 import json
 import socket
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import pytest
@@ -133,6 +135,30 @@ def test_ctrl_c_cancels_the_query(serve: Serve) -> None:
     with pytest.raises(KeyboardInterrupt):
         chunks.throw(KeyboardInterrupt())
     assert served.paths()[-1] == "DELETE /druid/v2/q1"
+
+
+def test_another_thread_interrupts_the_query(serve: Serve) -> None:
+    cancelled = Event()
+
+    def respond(asked: Asked) -> Answer:
+        if asked.method == "DELETE":
+            cancelled.set()
+            return Answer(b"")
+        cancelled.wait()
+        return json_answer({"error": "Query cancelled", "errorMessage": "Query cancelled"}, 500)
+
+    served = serve(respond)
+    druid = client(served.url)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(lambda: list(druid.query(QUERY)))
+        while not running.done():
+            druid.interrupt()
+    with pytest.raises(DruidError):
+        running.result()
+    requests = served.paths()
+    assert requests.count("DELETE /druid/v2/q1") >= 1
+    druid.interrupt()
+    assert served.paths() == requests
 
 
 def test_a_whole_answer_cancels_nothing(serve: Serve) -> None:
@@ -367,3 +393,29 @@ def test_a_part_of_the_local_cluster_that_has_died_is_named() -> None:
     with pytest.raises(ConnectError, match="local cluster's broker is not running") as raised:
         client.get("broker", "/status", Any)
     assert raised.value.hint == "run hivedruid local up"
+
+
+# --- versions --------------------------------------------------------------------------------------------------
+
+
+def version_answer(version: str) -> Answer:
+    return json_answer({"version": version, "modules": []})
+
+
+def test_a_cluster_of_several_versions_counts_as_its_oldest(serve: Serve) -> None:
+    newer, older = serve(lambda _: version_answer("37.0.0")), serve(lambda _: version_answer("34.0.0"))
+    address = DruidAddress(newer.url, newer.url, newer.url, older.url)
+    found = DruidClient(address)
+    assert found.version.text == "34.0.0"
+    assert found.version.major == 34
+    assert (newer.paths(), older.paths()) == (["GET /status"], ["GET /status"])
+
+
+def test_a_version_that_is_not_known_yet_is_noted_once(serve: Serve) -> None:
+    served = serve(lambda asked: version_answer("41.0.0") if asked.path == "/status" else json_answer([]))
+    notes: list[str] = []
+    address = DruidAddress(served.url, served.url, served.url, served.url)
+    druid = DruidCluster(address, progress=lambda _: None, note=notes.append)
+    druid.data_sources()
+    druid.data_sources()
+    assert notes == ["Druid 41.0.0 is newer than hivedruid, which takes it for Druid 39"]

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from hivedruid.clients.failures import first_line, is_busy, refusal
 from hivedruid.errors import DruidError, ResourceError
+
+DRUID_37 = Path(__file__).parent / "druid37"
 
 
 def druid(code: str, message: str, **more: object) -> bytes:
@@ -106,3 +109,17 @@ def test_what_may_succeed_a_moment_later(status: int, body: bytes, busy: bool) -
 )
 def test_the_first_line_of_a_stack_trace(text: str, line: str) -> None:
     assert first_line(text) == line
+
+
+def test_a_query_that_a_rule_of_the_broker_blocks() -> None:
+    error = refusal(403, (DRUID_37 / "blocked_query.json").read_bytes(), "Druid's broker")
+    assert error.message == (
+        "Druid's broker refused the query: blocked by rule[no scans of wiki] of the broker's configuration"
+    )
+    assert "/druid/coordinator/v1/broker/config" in (error.hint or "")
+
+
+def test_a_path_that_a_strict_jetty_refuses() -> None:
+    error = refusal(400, (DRUID_37 / "ambiguous_path.html").read_bytes(), "Druid's overlord")
+    assert error.message == ("Druid's overlord refused the path of the request: Error 400 Ambiguous URI path encoding")
+    assert "druid.server.http.uriCompliance=LEGACY" in (error.hint or "")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from hivedruid.clients import wire
@@ -80,3 +82,11 @@ def test_what_others_append_meanwhile_is_not_the_compactions() -> None:
     }
     assert not is_compacted(stored("v2", 1, lastCompactionState={"transformSpec": {"filter": mark}}))
     assert not is_compacted(stored("v2", shardSpec={"type": "tombstone"}, **state))
+
+
+def test_a_segment_with_the_fingerprint_of_its_state_is_compacted() -> None:
+    """As Druid 37's class writes it (druid37/README.md)."""
+    found = json.loads((Path(__file__).parent / "druid37" / "compacted_segment.json").read_text(encoding="utf-8"))
+    assert is_compacted(wire.fitted(found, wire.DataSegment))
+    del found["indexingStateFingerprint"]
+    assert not is_compacted(wire.fitted(found, wire.DataSegment))

@@ -112,8 +112,8 @@ ANSWERS: dict[str, Any] = {
     r"POST .*/metadata/datasources/[^/]+/segments": [SEGMENT],
     r"POST .*/markUnused": {"numChangedSegments": 1, "segmentStateChanged": True},
     r"GET .*/servers": [{"host": "h", "type": "historical", "tier": "t", "priority": 0, "currSize": 1, "maxSize": 2}],
-    r"GET .*/config/compaction": {"compactionConfigs": [{"dataSource": "default.d", "taskPriority": 25}]},
-    r"GET .*/compaction/status": COMPACTIONS,
+    r"GET .*/compaction/config/datasources": {"compactionConfigs": [{"dataSource": "default.d", "taskPriority": 25}]},
+    r"GET .*/compaction/status/datasources": COMPACTIONS,
 }  # fmt: skip
 """The response of a path, by a pattern of the method and the path without query parameters."""
 TEXTS = {r"GET .*/task/[^/]+/log": b"2026-11-22 INFO it runs"}

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hivedruid.catalog.ingestions import LastSpec
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP, array_of
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
+from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.ingestion.compare import Difference, as_accepted, changes, differences
 
 WANTED: dict[str, Any] = {
@@ -142,3 +147,58 @@ def test_no_secret_is_kept() -> None:
     secret = running()
     secret["spec"]["ioConfig"]["consumerProperties"]["ssl.key.password"] = "canary"
     assert "canary" not in str(as_accepted(secret))
+
+
+# --- Druid 37 --------------------------------------------------------------------------------------------------
+
+
+def of_druid_37(name: str) -> Any:
+    """See druid37/README.md."""
+    return json.loads((Path(__file__).parent / "druid37" / name).read_text(encoding="utf-8"))
+
+
+def table_of_druid_37() -> Table:
+    columns = (
+        Column("__time", TIMESTAMP), Column("page", STRING), Column("user", STRING), Column("tags", array_of(STRING)),
+        Column("n", BIGINT), Column("x", DOUBLE), Column("u", BIGINT),
+    )  # fmt: skip
+    properties = {
+        "kafka.topic": "edits", "kafka.bootstrap.servers": "kafka:9092", "druid.segment.granularity": "DAY",
+        "druid.query.granularity": "MINUTE", "druid.rollup": "true",
+    }  # fmt: skip
+    return Table("default", "wiki", "druid", columns, True, properties=properties)
+
+
+def test_the_data_schema_that_druid_37_returns_is_that_of_the_table() -> None:
+    wanted = supervisor_spec(table_of_druid_37(), {})
+    found = copy.deepcopy(wanted)
+    found["spec"]["dataSchema"] = of_druid_37("data_schema.json")
+    assert differences(wanted, found) == ()
+    found["spec"]["dataSchema"]["granularitySpec"]["rollup"] = False
+    assert [item.path for item in differences(wanted, found)] == ["dataSchema.granularitySpec.rollup"]
+
+
+@pytest.mark.parametrize(
+    ("index_spec", "name", "different"),
+    [
+        (None, "default", []),
+        ({"bitmap": {"type": "roaring"}, "longEncoding": "longs"}, "default", []),
+        ({"bitmap": {"type": "concise"}}, "default", ["bitmap"]),
+        ({"longEncoding": "auto"}, "long encoding", []),
+        ({"bitmap": {"type": "roaring"}, "dimensionCompression": "lz4", "longEncoding": "auto"}, "long encoding", []),
+        (None, "long encoding", [""]),
+        ({"dimensionCompression": "zstd", "longEncoding": "auto"}, "long encoding", ["dimensionCompression"]),
+    ],
+)
+def test_a_default_that_druid_37_leaves_out_is_no_difference(
+    index_spec: dict[str, Any] | None, name: str, different: list[str]
+) -> None:
+    without_nulls = {key: value for key, value in of_druid_37("index_specs.json")[name].items() if value is not None}
+    for returned in (of_druid_37("index_specs.json")[name], without_nulls):
+        wanted, found = copy.deepcopy(WANTED), running()
+        if index_spec is not None:
+            wanted["spec"]["tuningConfig"]["indexSpec"] = index_spec
+        found["spec"]["tuningConfig"]["indexSpec"] = returned
+        found["spec"]["tuningConfig"]["indexSpecForIntermediatePersists"] = returned
+        paths = [item.path for item in differences(wanted, found)]
+        assert paths == [f"tuningConfig.indexSpec.{key}".rstrip(".") for key in different]

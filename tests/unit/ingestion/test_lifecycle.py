@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
-from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError
+from hivedruid.druid.supervisor import supervisor_spec
+from hivedruid.druid.versions import DruidVersion
+from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError, UnsupportedError
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.lifecycle import (
     Await,
@@ -17,7 +20,7 @@ from hivedruid.ingestion.lifecycle import (
     IngestionFacts,
     owned,
 )
-from hivedruid.ingestion.model import ReadingTask, SupervisorStatus, Task, TopicOffsets, Worker
+from hivedruid.ingestion.model import ReadingTask, Supervisor, SupervisorStatus, Task, TopicOffsets, Worker
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, SUPERVISOR
 from hivedruid.operations.changes import IngestionJob
 from tests.support.jobs import a_change
@@ -224,3 +227,65 @@ def test_slots() -> None:
     found = lifecycle.slots(spec, replace(RUNNING, workers=workers, topic=TOPIC))
     assert found is not None
     assert found.needed == 3  # two partitions, twice, one of which is read already
+
+
+# --- several supervisors of one data source --------------------------------------------------------------------
+
+
+SECOND = replace(TABLE, properties={**TABLE.properties, SUPERVISOR_ID: "second one"})
+OTHER = Supervisor(
+    "first", "RUNNING", "RUNNING", True, False, "kafka", owned(SPEC, replace(TABLE, table_id="x"), "there")
+)
+
+
+def test_the_id_of_the_supervisor_is_in_its_paths_and_its_spec() -> None:
+    assert steps(lifecycle.suspend(SECOND, replace(RUNNING, running=owned(SPEC, SECOND, "here")))) == [
+        f"POST {SUPERVISOR}/second%20one/suspend", "wait until suspended",
+    ]  # fmt: skip
+    properties = {"kafka.topic": "k", "kafka.bootstrap.servers": "h:1", SUPERVISOR_ID: "second one"}
+    spec = supervisor_spec(replace(TABLE, properties=properties), {})
+    assert (spec["type"], spec["id"]) == ("kafka", "second one")
+
+
+def test_start_beside_another_supervisor_names_it() -> None:
+    with pytest.raises(SemanticError) as raised:
+        lifecycle.check_others(TABLE, (OTHER,))
+    assert raised.value.message == (
+        "cannot START the ingestion of default.t: its data source d/x is already fed by supervisor first (of table"
+        " default.t of there)"
+    )
+    assert SUPERVISOR_ID in (raised.value.hint or "")
+    lifecycle.check_others(SECOND, (OTHER,))
+    lifecycle.check_others(TABLE, ())
+
+
+def test_a_supervisor_id_needs_druid_34() -> None:
+    for text in ("33.0.0", ""):
+        with pytest.raises(UnsupportedError, match="a supervisor's id is the name of its data source"):
+            lifecycle.check_version(SECOND, replace(NOTHING, version=DruidVersion(text)))
+    lifecycle.check_version(SECOND, replace(NOTHING, version=DruidVersion("34.0.0")))
+    lifecycle.check_version(SECOND, NOTHING)
+    lifecycle.check_version(TABLE, replace(NOTHING, version=DruidVersion("33.0.0")))
+
+
+@pytest.mark.parametrize(
+    ("group", "supervisor"),
+    [("index_kafka_second one", "second one"), ("index_kafka_d/x", "d/x"), ("", "d/x"), ("else", "d/x")],
+)
+def test_the_supervisor_of_a_task_is_in_its_group(group: str, supervisor: str) -> None:
+    assert replace(TASK, group=group).supervisor == supervisor
+
+
+def test_a_filter_of_headers_needs_druid_39() -> None:
+    properties = {
+        **TABLE.properties, "kafka.topic": "k", "kafka.bootstrap.servers": "h:1",
+        HEADER_FILTER: '{"filter": {"type": "in", "values": ["eu"]}, "encoding": "UTF-8"}',
+    }  # fmt: skip
+    filtered = replace(TABLE, properties=properties)
+    with pytest.raises(
+        UnsupportedError, match=r"headerBasedFilterConfig needs Druid 39 or later\. Druid 37\.0\.0: every"
+    ):
+        lifecycle.check_version(filtered, replace(NOTHING, version=DruidVersion("37.0.0")))
+    lifecycle.check_version(filtered, replace(NOTHING, version=DruidVersion("39.0.0")))
+    io = supervisor_spec(filtered, {})["spec"]["ioConfig"]
+    assert io["headerBasedFilterConfig"] == {"filter": {"type": "in", "values": ["eu"]}, "encoding": "UTF-8"}

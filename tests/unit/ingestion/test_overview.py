@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hivedruid.catalog.properties import SUPERVISOR_ID
 from hivedruid.catalog.store import DruidTable
 from hivedruid.ingestion.model import ReadingTask, RowCounts, SupervisorError, UnparseableRecord
 from hivedruid.ingestion.overview import (
@@ -144,6 +145,21 @@ def test_a_table_whose_definition_is_not_read_names_the_supervisor_of_its_data_s
     assert (found.name, found.table.table_id, found.data_source) == ("default.b", "id-b", "src")
     fed = table("d", druid_datasource="src")
     assert [one.name for one in match([fed], [supervisor("src")], [], others)] == ["default.d"]
+
+
+def test_several_supervisors_of_one_data_source_are_told_apart_by_their_ids() -> None:
+    first = table("first", druid_datasource="wiki")
+    second = table("second", druid_datasource="wiki")
+    second = replace(second, properties={**second.properties, SUPERVISOR_ID: "second"})
+    tasks = [
+        task(1, source="wiki", group="index_kafka_wiki"), task(2, source="wiki", group="index_kafka_second"),
+        task(3, source="wiki", group="index_kafka_theirs"),
+    ]  # fmt: skip
+    theirs = replace(supervisor("wiki"), id="theirs")
+    found = match([first, second], [supervisor(first), replace(supervisor(second), id="second"), theirs], tasks)
+    assert [(one.name, one.supervisor and one.supervisor.id, [t.id[-1] for t in one.tasks]) for one in found] == [
+        ("default.first", "wiki", ["1"]), ("default.second", "second", ["2"]), ("theirs", "theirs", ["3"]),
+    ]  # fmt: skip
 
 
 def test_supervisors_that_read_no_stream_are_left_out() -> None:

@@ -1,5 +1,5 @@
 """Segments that Druid 33 has written of the rows of tests/support/segments.py, one for each index spec, and what a scan
-returned. tests/integration/test_segments_read.py compares larger ones."""
+returned; and segments of the same rows that Druid 37 has written. tests/integration/test_segments_read.py compares larger ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hivedruid.segments.files import SegmentFiles, from_parts
 from hivedruid.segments.segment import Segment, segment_of
 
 FOLDER = Path(__file__).parent / "made_by_druid"
-ZIPS = tuple(sorted(FOLDER.glob("*.zip")))
+NEWER = Path(__file__).parent / "made_by_druid_37"
+ZIPS = (*sorted(FOLDER.glob("*.zip")), *sorted(NEWER.glob("*.zip")))
 
 
 @cache

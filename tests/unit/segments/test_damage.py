@@ -6,6 +6,7 @@ import random
 import time
 import tracemalloc
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -37,7 +38,7 @@ def mutations(data: bytes, rng: random.Random) -> bytes:
 
 def read_what_uses(name: str, damaged: SegmentFiles, columns: tuple[str, ...]) -> None:
     """Read the columns that use an internal file, in all ways."""
-    found = segment_of(damaged)
+    found, name = segment_of(damaged), name.removeprefix("__base/")
     for column in columns:
         if name == column or name.startswith(f"{column}."):
             list(found.read([column]))
@@ -58,7 +59,7 @@ def cases() -> Iterator[tuple[Path, str, SegmentFiles, tuple[str, ...]]]:
         yield (
             path,
             name,
-            SegmentFiles({**whole.entries, name: data}, whole.size),
+            replace(whole, entries={**whole.entries, name: data}),
             ("__time", *segment(path).column_names),
         )
 
@@ -135,7 +136,12 @@ def changed(name: str, data: bytes) -> Mapping[str, memoryview]:
 @pytest.mark.parametrize(
     ("name", "data", "error", "message"),
     [
-        ("version.bin", b"\0\0\0\x08", UnsupportedSegmentError, "segment version 8; version 9 is supported"),
+        (
+            "version.bin",
+            b"\0\0\0\x08",
+            UnsupportedSegmentError,
+            "segment version 8; version 9 is supported in version.bin",
+        ),
         ("version.bin", b"", UnsupportedSegmentError, "segment version 0"),
         ("meta.smoosh", b"v2,1,1\n", UnsupportedSegmentError, "unknown header of meta.smoosh: 'v2,1,1'"),
         ("meta.smoosh", b"v1,1,1\nx,0,5\n", DamagedSegmentError, "meta.smoosh contains 'x,0,5'"),
@@ -149,6 +155,78 @@ def changed(name: str, data: bytes) -> Mapping[str, memoryview]:
 def test_damaged_folders(name: str, data: bytes, error: type[SegmentError], message: str) -> None:
     with pytest.raises(error, match=message):
         segment_of(from_parts(changed(name, data)))
+
+
+def of_version_10(header: bytes, codec: int = -2, rest: bytes = b"") -> dict[str, memoryview]:
+    """A segment with these metadata."""
+    return {"druid.segment": memoryview(bytes([10, codec & 0xFF]) + len(header).to_bytes(4, "little") + header + rest)}
+
+
+BASE = '"projections": [{"schema": {"name": "__base", "columns": ["__time"]}}]}'
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("", "the metadata is not valid JSON"),
+        ("[]", "the metadata is not an object"),
+        ("{}", "'containers' of the metadata is not a list"),
+        ('{"containers": [{"startOffset": 0, "size": 1}]}', "container 0 is not within its 0 bytes"),
+        ('{"containers": [{"startOffset": 0, "size": -1}]}', "size of container 0 is -1"),
+        ('{"containers": []}', "'files' of the metadata is not an object"),
+        ('{"containers": [], "files": {"x": {"container": 0}}}', "'x' is in container 0 of 0"),
+        ('{"containers": [], "files": {}}', "'projections' of the metadata is not a list"),
+        ('{"containers": [], "files": {}, "projections": []}', "the metadata does not describe __base"),
+        ('{"containers": [], "files": {}, ' + BASE, "invalid time 'None' in the interval"),
+        (
+            '{"containers": [], "files": {}, "interval": "2024-01-01T00:00Z/2024-01-02T00:00Z", ' + BASE,
+            "'bitmapEncoding' of the metadata is not an object",
+        ),
+    ],
+)
+def test_damaged_metadata_of_version_10(header: str, message: str) -> None:
+    with pytest.raises(DamagedSegmentError, match=message):
+        segment_of(from_parts(of_version_10(header.encode())))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (b"\x0b", UnsupportedSegmentError, "segment version 11; version 10 is supported"),
+        (b"\x0a\xfe\xff\xff\xff\xff", DamagedSegmentError, "4294967295 bytes expected"),
+        (b"\x0a\x01\xff\xff\xff\xff\1\0\0\0x", DamagedSegmentError, "more than 200 times as large, decompressed"),
+        (b"\x0a\x09\1\0\0\0\1\0\0\0x", UnsupportedSegmentError, "unknown compression 9"),
+        (b"\x0a\x01\1\0\0\0\1\0\0\0x", DamagedSegmentError, "a block"),
+    ],
+)
+def test_damaged_beginnings_of_version_10(data: bytes, error: type[SegmentError], message: str) -> None:
+    with pytest.raises(error, match=message):
+        from_parts({"druid.segment": memoryview(data)})
+
+
+def test_mutated_metadata_of_version_10() -> None:
+    rng, path = random.Random(5), next(path for path in ZIPS if path.stem == "v10_zstd_concise")
+    whole = bytes(parts(path)["druid.segment"])
+    end = int.from_bytes(whole[2:6], "little") + 6
+    refused = 0
+    for _ in range(300):
+        damaged = mutations(whole[:end], rng) + whole[end:]
+        try:
+            found = segment_of(from_parts({"druid.segment": memoryview(damaged)}))
+            for column in found.column_names:
+                list(found.read([column]))
+        except SegmentError:
+            refused += 1
+    assert refused > 100
+
+
+def test_a_json_column_without_its_values() -> None:
+    whole = files(next(path for path in ZIPS if path.stem == "v9_default"))
+    document = bytes(whole.entries["document"])
+    changed_ = document.replace(b'"objectStorageEncoding":"smile"', b'"objectStorageEncoding":"none" ')
+    other = replace(whole, entries={**whole.entries, "document": memoryview(changed_)})
+    with pytest.raises(UnsupportedSegmentError, match="a JSON column with the storage encoding 'none'"):
+        segment_of(other).column("document")
 
 
 @pytest.mark.parametrize("missing", ["version.bin", "meta.smoosh"])

@@ -1,0 +1,27 @@
+"""The paths of requests to Druid's services. Every client takes them from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+CANDIDATES = "/druid/v2/datasources/{}/candidates"
+"""The broker's timeline of a data source, at `intervals`."""
+_NOT_ENCODED = "/:,"
+"""Characters of parameters that are sent as they are, such as those of intervals."""
+
+
+def path_of(template: str, *names: str, **parameters: str | Sequence[str] | None) -> str:
+    """The path of an endpoint: `names` take the places of `{}`, and `parameters` follow, one that is None is left out.
+
+    Druid decodes `%2F`, `%25` and `%3B` in names. From Druid 35 on it does so with the default of
+    druid.server.http.uriCompliance alone (`versions`).
+    """
+    path = template.format(*(quote(name, safe="") for name in names))
+    pairs = [
+        f"{key}={quote(value, safe=_NOT_ENCODED)}"
+        for key, given in parameters.items()
+        if given is not None
+        for value in ([given] if isinstance(given, str) else given)
+    ]
+    return f"{path}{'&' if '?' in path else '?'}{'&'.join(pairs)}" if pairs else path
