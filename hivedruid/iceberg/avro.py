@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from hivedruid.byte_reader import ByteReader
+
 _MAGIC = b"Obj\x01"
 _SYNC = 16
 _FIXED_SIZE = {"float": "<f", "double": "<d"}
@@ -15,43 +17,16 @@ _FIXED_SIZE = {"float": "<f", "double": "<d"}
 Decode = Callable[["_Reader"], Any]
 
 
-class _Reader:
-    """A position in bytes. Reading past the end raises ValueError."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.at = 0
-
-    def take(self, size: int) -> bytes:
-        end = self.at + size
-        if not self.at <= end <= len(self.data):
-            raise ValueError("the file is truncated")
-        taken = self.data[self.at : end]
-        self.at = end
-        return taken
-
-    def long(self) -> int:
-        """A zigzag integer of 7 bits a byte."""
-        result = shift = 0
-        while True:
-            if self.at >= len(self.data) or shift > 63:
-                raise ValueError("the file is truncated")
-            byte = self.data[self.at]
-            self.at += 1
-            result |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return (result >> 1) ^ -(result & 1)
-            shift += 7
-
+class _Reader(ByteReader):
     def bytes(self) -> bytes:
-        return self.take(self.long())
+        return self.take(self.zigzag())
 
     def blocks(self) -> Iterator[None]:
         """Once for each item of an array or a map."""
-        while count := self.long():
+        while count := self.zigzag():
             if count < 0:
                 count = -count
-                self.long()  # the size of the block in bytes
+                self.zigzag()  # the size of the block in bytes
             for _ in range(count):
                 yield
 
@@ -68,7 +43,7 @@ def records(data: bytes) -> Iterator[dict[str, Any]]:
     codec = header.get("avro.codec", b"null").decode()
     decode = _decoder(json.loads(header["avro.schema"]))
     while reader.at < len(data):
-        count = reader.long()
+        count = reader.zigzag()
         block = _Reader(_decompressed(reader.bytes(), codec))
         if reader.take(_SYNC) != sync:
             raise ValueError("the file is damaged")
@@ -111,7 +86,7 @@ def _decoder(schema: Any) -> Decode:
 
 def _union(branches: list[Decode]) -> Decode:
     def read(reader: _Reader) -> Any:
-        number = reader.long()
+        number = reader.zigzag()
         if not 0 <= number < len(branches):
             raise ValueError("the file is damaged")
         return branches[number](reader)
@@ -133,7 +108,7 @@ def _primitive(name: str) -> Decode:
         case "boolean":
             return lambda reader: reader.take(1) != b"\0"
         case "int" | "long":
-            return _Reader.long
+            return _Reader.zigzag
         case "bytes":
             return _Reader.bytes
         case "string":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,9 +14,10 @@ from hivedruid.iceberg.avro import records
 from hivedruid.iceberg.layout import column_names, partition_field
 from hivedruid.iceberg.metadata import document, local_path
 
-_DELETED = 2
-"""The status of a manifest entry whose file is not in the table any more."""
-_DATA = 0
+_ADDED, _DELETED = 1, 2
+"""The status of a manifest entry whose file its snapshot has added, and of one that is not in the table any more."""
+DATA = 0
+"""The content of files and manifests with rows, not deletes."""
 _KEPT = 8
 """The number of tables whose files are kept in memory."""
 
@@ -72,15 +74,13 @@ def read_files(metadata: Path) -> TableFiles:
 @lru_cache(maxsize=_KEPT)
 def _read_files(metadata: Path, _time: int, _size: int) -> TableFiles:
     table = document(metadata)
-    current = table.get("current-snapshot-id")
-    lists = [s["manifest-list"] for s in table.get("snapshots") or () if s["snapshot-id"] == current]
     data: list[TableFile] = []
     deletes: list[TableFile] = []
     try:
         names, specs = column_names(table), _specs(table)
-        for manifest in records(local_path(lists[0]).read_bytes()) if lists else ():
+        for manifest in current_manifests(table):
             for content, file in _files(manifest):
-                (data if content == _DATA else deletes).append(file)
+                (data if content == DATA else deletes).append(file)
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"{metadata.name} refers to manifests that cannot be read: {error!r}") from error
     return TableFiles(tuple(data), tuple(deletes), {name: id_ for id_, name in names.items()}, specs)
@@ -96,23 +96,51 @@ def _specs(table: Mapping[str, Any]) -> dict[int, dict[str, PartitionField]]:
     }
 
 
+def current_manifests(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The manifests of the current snapshot of a metadata file, as its manifest list describes them."""
+    current = table.get("current-snapshot-id")
+    lists = [s["manifest-list"] for s in table.get("snapshots") or () if s["snapshot-id"] == current]
+    if lists:
+        yield from records(local_path(lists[0]).read_bytes())
+
+
+def added_files(table: Mapping[str, Any], snapshot: int) -> Iterator[str]:
+    """The locations of the files that a snapshot has added: manifests, and the files in them with rows and deletes. A
+    manifest that is not on this machine is one of them; those in it are not known then."""
+    for each in table.get("snapshots") or ():
+        if each["snapshot-id"] != snapshot:
+            continue
+        for manifest in records(local_path(each["manifest-list"]).read_bytes()):
+            if manifest["added_snapshot_id"] == snapshot:
+                yield manifest["manifest_path"]
+                with suppress(FileNotFoundError):
+                    entries = records(local_path(manifest["manifest_path"]).read_bytes())
+                    yield from (entry["data_file"]["file_path"] for entry in entries if entry["status"] == _ADDED)
+
+
+def files_of_manifest(manifest: Path) -> Iterator[dict[str, Any]]:
+    """The files in a manifest that are still in the table."""
+    for entry in records(manifest.read_bytes()):
+        if entry["status"] != _DELETED:
+            yield entry["data_file"]
+
+
 def _files(manifest: Mapping[str, Any]) -> Iterator[tuple[int, TableFile]]:
     """The content (rows or deletes) and the file of each entry."""
-    for entry in records(local_path(manifest["manifest_path"]).read_bytes()):
-        if entry["status"] != _DELETED:
-            file = entry["data_file"]
-            yield (
-                file.get("content") or _DATA,
-                TableFile(
-                    file["file_path"], file["record_count"], file["file_size_in_bytes"],
-                    manifest["partition_spec_id"], tuple((file.get("partition") or {}).items()),
-                    *(_by_field(file.get(name)) for name in _METRICS),
-                ),
-            )  # fmt: skip
+    for file in files_of_manifest(local_path(manifest["manifest_path"])):
+        yield (
+            file.get("content") or DATA,
+            TableFile(
+                file["file_path"], file["record_count"], file["file_size_in_bytes"],
+                manifest["partition_spec_id"], tuple((file.get("partition") or {}).items()),
+                *(by_field(file.get(name)) for name in _METRICS),
+            ),
+        )  # fmt: skip
 
 
 _METRICS = ("lower_bounds", "upper_bounds", "value_counts", "null_value_counts")
 
 
-def _by_field(entries: list[Mapping[str, Any]] | None) -> dict[int, Any]:
+def by_field(entries: list[Mapping[str, Any]] | None) -> dict[int, Any]:
+    """A map by the ids of columns."""
     return {entry["key"]: entry["value"] for entry in entries or ()}

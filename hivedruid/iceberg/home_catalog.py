@@ -54,7 +54,7 @@ def properties(home: Path) -> dict[str, str]:
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
         "uri": f"jdbc:sqlite:{catalog_file(home).as_uri()}?journal_mode=WAL&busy_timeout={BUSY * 1000:.0f}",
         "jdbc.schema-version": "V1",
-        "warehouse": str(home.absolute() / "warehouse"),
+        "warehouse": f"file://{home.absolute() / 'warehouse'}",
     }
 
 

@@ -38,10 +38,20 @@ def read_layout(metadata: Path) -> Layout:
 
 def column_names(table: Mapping[str, Any]) -> dict[int, str]:
     """The columns of the current schema of a metadata file, by id."""
+    return {field["id"]: field["name"].lower() for field in schema_fields(table)}
+
+
+def column_types(table: Mapping[str, Any]) -> dict[str, str]:
+    """The types of the columns of the current schema that are not nested, by name."""
+    return {field["name"].lower(): field["type"] for field in schema_fields(table) if isinstance(field["type"], str)}
+
+
+def schema_fields(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The columns of the current schema of a metadata file."""
     schemas = table.get("schemas") or [table["schema"]]
     current = table.get("current-schema-id", schemas[-1].get("schema-id"))
     schema = next((schema for schema in schemas if schema.get("schema-id") == current), schemas[-1])
-    return {field["id"]: field["name"].lower() for field in schema["fields"]}
+    return list(schema["fields"])
 
 
 def partition_field(field: Mapping[str, Any], names: Mapping[int, str]) -> PartitionField | None:

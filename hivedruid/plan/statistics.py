@@ -14,6 +14,7 @@ from hivedruid.druid import intervals
 from hivedruid.plan import nodes
 from hivedruid.plan.bounds import bounded_values
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan
+from hivedruid.plan.ranges import Comparison, ValueRange, comparison, uncast, value_range
 from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjuncts, refs
 
 __all__ = [
@@ -32,6 +33,12 @@ condition. Those of System R, since there are no histograms."""
 NULLS = 0.1
 GROUPS = 0.1
 """The ratio of groups to rows for an unknown key."""
+DENSE = 0.9
+"""The minimum ratio of rows to the values between the smallest and the largest key of a complete dimension."""
+EVIDENT = 10
+"""The minimum number of rows for which that ratio means anything."""
+LEAST = 1e-9
+"""The selectivity of a condition that no row satisfies by statistics, which may be outdated."""
 
 
 def estimate_rows(node: Node, statistics: Statistics, zone: str = "UTC") -> int | None:
@@ -44,6 +51,34 @@ def estimate_groups(keys: Iterable[Rex], node: Node, statistics: Statistics, zon
     return Estimator(statistics, zone).groups(tuple(keys), node)
 
 
+@dataclass(frozen=True)
+class _Column:
+    """What is known of a column of a table with this number of rows."""
+
+    statistics: ColumnStatistics
+    range: ValueRange | None
+    rows: int | None
+
+    @property
+    def distinct(self) -> int | None:
+        """The number of values; if it was not counted, the maximum by the range, with null."""
+        known, values = self.statistics.distinct, None if self.range is None else self.range.values
+        if known is not None or values is None:
+            return known
+        values += self.statistics.has_nulls is not False
+        return values if self.rows is None else max(1, min(values, self.rows))
+
+    @property
+    def nulls(self) -> float | None:
+        """The share of nulls."""
+        nulls = self.statistics.nulls
+        return None if nulls is None or not self.rows else min(1.0, nulls / self.rows)
+
+    def filled(self, share: float) -> float:
+        """The share of rows if it is that of values."""
+        return max(LEAST, share * (1.0 - (self.nulls or 0.0)))
+
+
 @dataclass
 class Estimator:
     """Estimates over one plan and its rewritten forms, each node once. Column ids are unique in a plan, so statistics
@@ -51,9 +86,10 @@ class Estimator:
 
     statistics: Statistics
     zone: str = "UTC"
-    _columns: dict[str, ColumnStatistics] = field(default_factory=dict)
+    _columns: dict[str, _Column] = field(default_factory=dict)
     _meanings: dict[str, Rex] = field(default_factory=dict)
     _times: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _of_segments: set[str] = field(default_factory=set)
     _known: dict[int, tuple[Node, float | None]] = field(default_factory=dict)
 
     def rows(self, node: Node) -> int | None:
@@ -66,6 +102,13 @@ class Estimator:
         rows = self._rows(node)
         groups = self._groups(keys, rows)
         return None if groups is None else max(1, round(groups))
+
+    def has_every_key(self, node: Node, key: Ref) -> bool:
+        """Whether the node probably has a row for each value between the smallest and the largest one of the key: a
+        table of a dimension with generated keys, without a condition."""
+        rows, column = self._rows(node), self._columns.get(key.id)
+        values = None if column is None or column.range is None else column.range.values
+        return rows is not None and values is not None and rows >= max(EVIDENT, DENSE * values)
 
     # --- rows --------------------------------------------------------------------------------------------------
 
@@ -94,7 +137,7 @@ class Estimator:
             return None
         rows = self._rows(node.inputs[0])
         if isinstance(node, nodes.Filter):
-            return None if rows is None else rows * self.selectivity(node.condition)
+            return None if rows is None else self._kept(rows, node.condition)
         if isinstance(node, nodes.Project):
             self._learn(node.columns, node.exprs)
         if isinstance(node, nodes.Aggregate):
@@ -103,6 +146,11 @@ class Estimator:
         if isinstance(node, nodes.Sort):
             return _limited(rows, node.fetch, node.offset)
         return rows
+
+    def _kept(self, rows: float, condition: Rex) -> float:
+        """The rows that satisfy a condition: at least one, unless it is certain that there are none."""
+        kept = rows * self.selectivity(condition)
+        return max(kept, min(rows, 1.0)) if kept > 0 else 0.0
 
     def _learn(self, columns: tuple[PlanColumn, ...], exprs: tuple[Rex, ...]) -> None:
         """The expressions of columns; a column that is passed through keeps its id."""
@@ -118,20 +166,25 @@ class Estimator:
             stored = scan.table.column(column.name)
             name = stored.field_name if stored else column.name
             if name in statistics.columns:
-                self._columns[column.id] = statistics.columns[name]
+                known = statistics.columns[name]
+                of_it = _Column(known, value_range(known, column.type), statistics.rows)
+                self._columns[column.id] = of_it
+                if column.type.is_timestamp and of_it.range is not None:
+                    self._times[column.id] = of_it.range.millis
             if name == TIME_COLUMN and statistics.start is not None and statistics.end is not None:
                 self._times[column.id] = (statistics.start, statistics.end)
+                self._of_segments.add(column.id)
         return None if statistics.rows is None else float(statistics.rows)
 
     def _query(self, query: DruidQuery) -> float | None:
         rows = self._rows(query.source)
         if query.filter is not None and rows is not None:
-            rows *= self.selectivity(query.filter)
+            rows = self._kept(rows, query.filter)
         if query.grouped is not None:
             self._learn(query.grouped, query.keys)
             rows = self._grouped(query.keys, query.grouping_sets, rows)
             if query.having is not None and rows is not None:
-                rows *= self.selectivity(query.having)
+                rows = self._kept(rows, query.having)
         self._learn(query.columns, query.exprs)
         return _limited(rows, query.fetch, query.offset)
 
@@ -230,27 +283,57 @@ class Estimator:
 
     def selectivity(self, rex: Rex) -> float:
         """The estimated selectivity of a condition, between 0 and 1."""
-        terms = conjuncts(rex)
-        times, rest = self._time_part(terms)
-        return min(1.0, max(0.0, times * prod(self._term(t) for t in rest)))
-
-    def _time_part(self, terms: list[Rex]) -> tuple[float, list[Rex]]:
-        """The selectivity of the terms on a table's time, as if the rows were distributed evenly over time; and the
-        other terms.
-        """
+        part, terms = 1.0, conjuncts(rex)
         for time_id in dict.fromkeys(i for t in terms for i in refs(t) if i in self._times):
-            start, end = self._times[time_id]
-            span, rest = intervals.ALL, []
-            for term in terms:
-                ranges = intervals.of_predicate(term, time_id, self.zone) if refs(term) == {time_id} else None
-                if ranges is None:
-                    rest.append(term)
-                else:
-                    span = intervals.intersection(span, ranges)
-            if len(rest) < len(terms):
-                covered = sum(max(0, min(high, end) - max(low, start)) for low, high in span)
-                return covered / max(1, end - start), rest
-        return 1.0, terms
+            share, terms = self._time_part(time_id, terms)
+            part *= share
+        share, terms = self._range_part(terms)
+        return min(1.0, max(0.0, part * share * prod(self._term(t) for t in terms)))
+
+    def _time_part(self, time_id: str, terms: list[Rex]) -> tuple[float, list[Rex]]:
+        """The selectivity of the terms on a time, as if the rows were distributed evenly over time; and the other
+        terms. Outside the intervals of segments there are no rows.
+        """
+        start, end = self._times[time_id]
+        of_column = None if time_id in self._of_segments else self._columns.get(time_id)
+        span, rest = intervals.ALL, []
+        for term in terms:
+            is_range = refs(term) == {time_id} and (of_column is None or not _is_of_values(term))
+            ranges = intervals.of_predicate(term, time_id, self.zone) if is_range else None
+            if ranges is None:
+                rest.append(term)
+            else:
+                span = intervals.intersection(span, ranges)
+        if len(rest) == len(terms):
+            return 1.0, terms
+        share = sum(max(0, min(high, end) - max(low, start)) for low, high in span) / max(1, end - start)
+        return share if of_column is None else of_column.filled(share), rest
+
+    def _range_part(self, terms: list[Rex]) -> tuple[float, list[Rex]]:
+        """The selectivity of comparisons with constants, by the ranges of the columns; and the other terms."""
+        found: dict[str, list[Comparison]] = {}
+        rest: list[Rex] = []
+        for term in terms:
+            compared = comparison(term)
+            column = None if compared is None else self._column(compared.column)
+            if compared is None or column is None or column.range is None:
+                rest.append(term)
+            else:
+                found.setdefault(compared.column, []).append(compared)
+        shares = (
+            column.filled(column.range.share(found[i])) for i in found if (column := self._column(i)) and column.range
+        )
+        return prod(shares, start=1.0), rest
+
+    def _column(self, id_: str) -> _Column | None:
+        """The column of a table that a column is, unchanged."""
+        seen = 0
+        while id_ not in self._columns and seen < 20:
+            meaning = self._meanings.get(id_)
+            if not isinstance(meaning, Ref):
+                return None
+            id_, seen = meaning.id, seen + 1
+        return self._columns.get(id_)
 
     def _term(self, rex: Rex) -> float:
         if isinstance(rex, Literal):
@@ -265,21 +348,40 @@ class Estimator:
             return 1.0 - self.selectivity(rex.args[0])
         if rex.op in ("=", "<=>", "in"):
             return self._equality(rex)
+        if rex.op in ("is_null", "is_not_null"):
+            return self._nulls(rex)
         return _SELECTIVITIES.get(rex.op, OTHER)
 
     def _equality(self, rex: Call) -> float:
-        values = rex.args[1:]
+        values: tuple[Rex, ...] = rex.args[1:]
         tested = next((a for a in rex.args if not isinstance(a, Literal)), rex.args[0])
+        column = self._column_of(tested)
+        if column is not None and column.range is not None:
+            values = tuple(a for a in rex.args if a is not tested and column.range.may_have(a))
         distinct = self.distinct(tested)
-        return min(1.0, len(values) * (EQUAL if distinct is None else 1.0 / max(1, distinct)))
+        return min(1.0, max(LEAST, len(values) * (EQUAL if distinct is None else 1.0 / max(1, distinct))))
+
+    def _nulls(self, rex: Call) -> float:
+        column = self._column_of(rex.args[0])
+        if column is None or column.nulls is None:
+            return NULLS if rex.op == "is_null" else 1 - NULLS
+        return max(LEAST, column.nulls if rex.op == "is_null" else 1 - column.nulls)
+
+    def _column_of(self, rex: Rex) -> _Column | None:
+        ref = uncast(rex)
+        return self._column(ref.id) if isinstance(ref, Ref) else None
+
+
+def _is_of_values(term: Rex) -> bool:
+    """Whether it compares a column with single values, or with null."""
+    ops = ("=", "<=>", "<>", "in", "is_null", "is_not_null")
+    return isinstance(term, Call) and term.op in ops and isinstance(term.args[0], Ref)
 
 
 _SELECTIVITIES = {
     **dict.fromkeys(("<", "<=", ">", ">="), BETWEEN),
     **dict.fromkeys(("like", "rlike", "regexp"), MATCH),
     "<>": 1 - EQUAL,
-    "is_null": NULLS,
-    "is_not_null": 1 - NULLS,
 }
 
 _LENGTHS = {

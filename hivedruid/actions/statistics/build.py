@@ -24,7 +24,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     table = find_table(statement.name, snapshot)
     table.check("analyze", statement.name.span)
     columns = _columns(statement, table)
-    job = None if table.has_data_source or statement.no_scan else _job(table, columns)
+    job = None if table.has_data_source or statement.no_scan else _job(table, columns, snapshot)
     return StatementPlan((ComputeStatistics(table, columns, job, snapshot.now.isoformat(timespec="seconds")),))
 
 
@@ -44,7 +44,7 @@ def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _job(table: Table, columns: tuple[Column, ...]) -> SparkJob:
+def _job(table: Table, columns: tuple[Column, ...], snapshot: Snapshot) -> SparkJob:
     """Counts rows, and for each column its distinct values (HyperLogLog), its non-null values, minimum and maximum."""
     items, answers = ["count(*) AS `n`"], [ResultColumn("n", BIGINT)]
     for i, column in enumerate(columns):
@@ -57,5 +57,6 @@ def _job(table: Table, columns: tuple[Column, ...]) -> SparkJob:
             value = f"CAST({function}({name}) AS STRING)" if is_plain else "CAST(NULL AS STRING)"
             items.append(f"{value} AS `{function}{i}`")
             answers.append(ResultColumn(f"{function}{i}", STRING))
-    source = TableInput(VIEW, table, tuple(c.name for c in columns) or (table.columns[0].name,))
+    names = tuple(c.name for c in columns) or (table.columns[0].name,)
+    source = TableInput(VIEW, table, names, partitions=snapshot.partition_choice(table, {}, None))
     return SparkJob(f"SELECT {', '.join(items)} FROM `{VIEW}`", (source,), tuple(answers))

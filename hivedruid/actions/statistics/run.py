@@ -42,20 +42,20 @@ def _of_files(action: ComputeStatistics, services: Services) -> TableStatistics:
         return statistics
     row = _only(services.spark().rows(action.job))
     values = dict(zip([c.name for c in action.job.columns], row, strict=True))
-    columns = {c.name: _column(i, values) for i, c in enumerate(action.columns)}
+    columns = {c.field_name: _column(i, values) for i, c in enumerate(action.columns)}
     return replace(statistics, rows=values["n"], columns=columns)
 
 
 def _stored(table: Table, services: Services) -> TableStatistics | None:
     """The statistics that the table's storage provides."""
-    from hivedruid.actions.statistics import gather
+    from hivedruid.actions.statistics import files
 
     if not table.has_snapshots:
-        return gather.stored_files(table)
+        return files.stored_files(table)
     spark = services.spark()
     if spark.iceberg.in_home:
-        return gather.home_iceberg(table, services.home)
-    return gather.iceberg_elsewhere(spark.iceberg_state(table))
+        return files.home_iceberg(table, services.home)
+    return files.iceberg_elsewhere(spark.iceberg_state(table))
 
 
 def _only(rows: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ def test_the_home_has_its_own() -> None:
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
         "uri": "jdbc:sqlite:file:///a%20b/h%3Fme/iceberg.sqlite?journal_mode=WAL&busy_timeout=20000",
         "jdbc.schema-version": "V1",
-        "warehouse": "/a b/h?me/warehouse",
+        "warehouse": "file:///a b/h?me/warehouse",
     }
     assert properties(settings(clients="4"), home)["clients"] == "4"
 
