@@ -47,6 +47,7 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
         kind: frozenset(names.split())
         for kind, names in {
             exp.Alias: "this alias",
+            exp.Version: "this expression kind",
             exp.Aliases: "this expressions",
             exp.Anonymous: "this expressions",
             exp.Between: "this low high",
@@ -88,7 +89,7 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
             exp.StrPosition: "this substr position",
             exp.Subquery: "this alias joins laterals order sort limit offset sample with_",
             exp.Substring: "this start length",
-            exp.Table: "this db alias joins laterals sample",
+            exp.Table: "this db alias joins laterals sample version",
             exp.TableAlias: "this columns",
             exp.Trim: "this expression position",
             exp.TryCast: "this to",

@@ -13,6 +13,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
+from hivedruid.parser.checks import span_of_expression
 from hivedruid.plan import literals, nodes, operands
 from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.common_types import common_type
@@ -92,11 +93,7 @@ class Builder:
 
     def span(self, e: exp.Expr) -> Span | None:
         """The position of an expression: that of its first part with a position from sqlglot."""
-        for node in e.walk():
-            start, end = node.meta.get("start"), node.meta.get("end")
-            if start is not None and end is not None:
-                return self.source.span(start, end + 1)
-        return None
+        return span_of_expression(self.source, e)
 
     def note_cut(self, constant: Literal, span: Span | None) -> None:
         """Note that digits of a timestamp literal are truncated."""
@@ -285,7 +282,12 @@ class Builder:
     def _table(self, e: exp.Table) -> tuple[Node, Relation]:
         name, database = e.name.lower(), (e.db or "").lower() or None
         alias = (e.alias or e.name).lower()
+        version = e.args.get("version")
         if database is None and name in self.ctes:
+            if version is not None:
+                raise SemanticError(
+                    f"Time travel is not allowed for the CTE {name}", span=self.span(version.expression)
+                )
             node = self._cte(name, self.ctes[name])
             return node, Relation(alias, self._named(node, self.ctes[name].expression).columns)
         table = self.snapshot.table(database, name)
@@ -293,6 +295,10 @@ class Builder:
             shown = name if database is None else f"{database}.{name}"
             database = database or self.snapshot.database
             raise TableNotFound(f"Table not found {shown}", database=database, name=name, span=self.span(e.this))
+        if version is not None:
+            from hivedruid.plan.time_travel import at_snapshot
+
+            table = at_snapshot(table, version, self)
         node = self._view(table, e) if table.is_view else self._scan(table)
         renamed = (
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
-from hivedruid.parser.functions import PREFIX
+from hivedruid.parser.functions import called_name
 from hivedruid.plan import literals, operands
 from hivedruid.plan.functions import (
     AGGREGATES,
@@ -40,8 +40,7 @@ CAST_FUNCTIONS = frozenset(
 
 
 def anonymous(c: Converter, e: exp.Expr) -> Rex:
-    name = e.this.name if isinstance(e.this, exp.Identifier) else str(e.this)
-    name = name.removeprefix(PREFIX).lower()
+    name = called_name(e)
     if name in CAST_FUNCTIONS and len(e.expressions) == 1:
         return cast_function(c, HiveType(name), c.convert(e.expressions[0]), e)
     written, name = name, ALIASES.get(name, name)
@@ -132,7 +131,7 @@ def filtered(c: Converter, e: exp.Expr) -> Rex:
 def within_group(c: Converter, e: exp.Expr) -> Rex:
     from hivedruid.plan import ordered_sets
 
-    name = str(e.this.this).removeprefix(PREFIX).lower() if isinstance(e.this, exp.Anonymous) else ""
+    name = called_name(e.this) if isinstance(e.this, exp.Anonymous) else ""
     keys = [c.sort_key(item) for item in e.expression.expressions]
     args = [c.convert(arg) for arg in e.this.expressions] if name else []
     if name in ordered_sets.PERCENTILES and len(args) == len(keys) == 1:

@@ -100,11 +100,24 @@ LIMITS: tuple[Difference, ...] = (
         "tables are not bucketed, and the hash depends on how Hive stored the table",
     ),
     Difference(
-        "subqueries and `rand()` in the condition of `UPDATE` and `DELETE`; both statements on tables in Druid, except"
-        " for archived rows of tiered tables",
+        "`rand()` in the condition of `UPDATE`, `DELETE` and `MERGE`; these statements on tables in Druid, except"
+        " UPDATE and DELETE of archived rows of tiered tables",
         "evaluates them; changes rows of transactional tables",
         "is not supported",
         "Iceberg computes a condition several times; Druid cannot change single rows",
+    ),
+    Difference(
+        "`UPDATE t SET a = (SELECT max(x) FROM u WHERE u.b < t.b)`, an aggregate function of rows that are compared"
+        " with columns of the table by `<`, `<=`, `>`, `>=` or `<>`; also in WHERE, and in `DELETE`",
+        "computes it",
+        "is not supported",
+        "Spark would read the table twice",
+    ),
+    Difference(
+        "`MERGE` with `hive.merge.cardinality.check=false`, if a row matches several rows of the source",
+        "writes an updated row for each of them",
+        "an error, as with `true`",
+        "one row of a table must not become several",
     ),
     Difference(
         "`rand(seed)`",
@@ -123,6 +136,37 @@ LIMITS: tuple[Difference, ...] = (
         "the `b` of every element, flattened into one list",
         "NULL; the value itself; a list of lists",
         "Spark interprets the path differently",
+    ),
+    Difference(
+        "`ALTER TABLE … CHANGE COLUMN` with a new name for a column of a Druid table, or of an external table of ORC"
+        " files",
+        "renames it",
+        "is not supported",
+        "segments contain the name; hivedruid reads ORC files by names, Hive by positions",
+    ),
+    Difference(
+        "`ROW FORMAT`, `STORED AS`, `CLUSTERED BY`, `SKEWED BY` of a managed table",
+        "the format and the division of its files",
+        "the format of files that `LOAD DATA` reads; `CLUSTERED BY` and `SKEWED BY` have no effect",
+        "managed tables are Iceberg tables with ORC files",
+    ),
+    Difference(
+        "`LOAD DATA INPATH` without `LOCAL` into a managed table",
+        "moves the files",
+        "inserts their rows, and leaves the files where they are",
+        "managed tables are Iceberg tables with ORC files",
+    ),
+    Difference(
+        "`LOAD DATA` of files that are not Parquet into a Parquet table; with `OVERWRITE` of the table's own files",
+        "loads them, and cannot read them afterwards; deletes them",
+        "is refused",
+        "no data may be lost",
+    ),
+    Difference(
+        "constraints: `PRIMARY KEY`, `UNIQUE`, `CHECK`, `NOT NULL`, `DEFAULT` …",
+        "stores them, enforces `CHECK`, `NOT NULL` and `DEFAULT` of managed tables",
+        "accepts them with `DISABLE` and does not store them",
+        "neither Druid nor files enforce them",
     ),
     Difference(
         "the order of rows without `ORDER BY`, among rows with equal keys, and of `collect_set`; `LIMIT` without `ORDER"

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
+from hivedruid.errors import SemanticError, Span
 
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import ViewFacts
     from hivedruid.catalog.statistics import Statistics
-    from hivedruid.plan.file_counts import FileCount
+    from hivedruid.plan.file_counts import FileCount, PartitionChoice
     from hivedruid.plan.nodes import TableScan
     from hivedruid.plan.rex import Rex
     from hivedruid.plan.segment_scans import ScannedSegments
@@ -58,6 +59,18 @@ class PlannerFacts:
         """The files of a managed table that can have rows of a condition; None if that is not known."""
         del scan, condition
         return None
+
+    def partition_choice(self, table: Table, ids: Mapping[str, str], condition: Rex | None) -> PartitionChoice | None:
+        """The partitions of an external table that can have rows of a condition, whose columns have these names by
+        their ids; None for other tables."""
+        del table, ids, condition
+        return None
+
+    def snapshot_of(self, table: Table, version: int | str | datetime, span: Span | None) -> int:
+        """The snapshot of a managed table with an id, of a tag or branch, or that was current at a time. Raises
+        SemanticError if there is none."""
+        del version
+        raise SemanticError(f"the snapshots of {table.full_name} are not known", span=span)
 
     def number_of_files(self, table: Table) -> int | None:
         """The files of a managed table; None if that is not known."""

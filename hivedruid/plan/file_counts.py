@@ -1,8 +1,10 @@
-"""The number of files that a condition leaves of a managed table."""
+"""What a condition leaves of the files of a table, and of its partitions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from hivedruid.catalog.partitions import Partition
 
 
 @dataclass(frozen=True)
@@ -10,4 +12,12 @@ class FileCount:
     """At most `read` of the `total` files of a table have rows that satisfy a condition."""
 
     read: int
+    total: int
+
+
+@dataclass(frozen=True)
+class PartitionChoice:
+    """The partitions of an external table that can have rows of a condition, of `total` ones."""
+
+    read: tuple[Partition, ...]
     total: int

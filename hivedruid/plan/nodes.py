@@ -189,6 +189,12 @@ class Join(Node):
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
         return replace(self, left=inputs[0], right=inputs[1])
 
+    def filterable_input(self, column: str) -> Node | None:
+        """The input with this column, if a condition on it selects the same rows before the join as after it."""
+        if column in self.left.ids:
+            return self.left if self.kind in ("inner", "cross", "left", "semi", "anti") else None
+        return self.right if self.kind in ("inner", "cross", "right") else None
+
     def expressions(self) -> Iterator[Rex]:
         return iter((self.condition,) if self.condition else ())
 
@@ -352,6 +358,24 @@ class DruidQuery(Node):
     def mapping(self) -> dict[str, Rex]:
         """The expression behind each output column."""
         return {column.id: rex for column, rex in zip(self.columns, self.exprs, strict=True)}
+
+
+def filterable_input(node: Node, column: Ref) -> tuple[Node, Ref] | None:
+    """The input that has a column of the node unchanged, and the column there, if a condition on the column can be
+    checked on the input in place of the node; None if there is none. Callers exclude window functions.
+    """
+    if isinstance(node, Filter):
+        return node.input, column
+    if isinstance(node, Join):
+        side = node.filterable_input(column.id)
+        return None if side is None else (side, column)
+    if isinstance(node, Project):
+        rex = node.mapping.get(column.id)
+    elif isinstance(node, Aggregate) and node.grouping_sets is None:
+        rex = dict(zip([c.id for c in node.columns], node.keys, strict=False)).get(column.id)
+    else:
+        return None
+    return (node.input, rex) if isinstance(rex, Ref) else None
 
 
 def map_expressions(node: Node, change: Callable[[Any], Any]) -> Node:

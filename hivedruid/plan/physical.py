@@ -9,7 +9,7 @@ from typing import Any
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
-from hivedruid.plan.file_counts import FileCount
+from hivedruid.plan.file_counts import FileCount, PartitionChoice
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
@@ -99,18 +99,20 @@ class KeyFilter:
     """A semi-join reduction: only rows whose `column` (its name and Druid type) is among the `keys` can satisfy the
     join.
 
-    The keys are the only column of a native query, or of a Spark job over a Hive-side table, which run first. If there
-    are more than `most`, they do not become a filter; the result is the same.
+    The keys are the first column of native queries, or of Spark jobs over Hive-side tables, which run first: one for
+    each place where a shared query is read. If there are more than `most`, they do not become a filter; the result is
+    the same. `has_dates`: the second column is the day of `__time` of the rows with that key (TimeReference).
     """
 
     column: str
     type: str
-    keys: DruidRead | SparkJob
+    keys: tuple[DruidRead | SparkJob, ...]
     most: int
+    has_dates: bool = False
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> KeyFilter:
-        """The same with its native query changed."""
-        return replace(self, keys=change(self.keys)) if isinstance(self.keys, DruidRead) else self
+        """The same with its native queries changed."""
+        return replace(self, keys=tuple([change(k) if isinstance(k, DruidRead) else k for k in self.keys]))
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class TableInput:
     """A Hive-side table as a Spark view; `columns` are the table's columns that the SQL uses. `topic` are the records
     of a Kafka table; if they `are_counted`, the malformed ones were counted and rejected before, and are only left
     out. `files` are those of a managed table that can have rows of the job's conditions, if that is known;
-    `is_whole`: Spark reads all of them before it applies the conditions.
+    `is_whole`: Spark reads all of them before it applies the conditions. `partitions` are those of an external table.
     """
 
     view: str
@@ -149,6 +151,7 @@ class TableInput:
     files: FileCount | None = None
     are_counted: bool = False
     is_whole: bool = False
+    partitions: PartitionChoice | None = None
 
 
 @dataclass(frozen=True)

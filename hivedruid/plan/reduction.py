@@ -9,18 +9,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.time_references import TimeReference, time_reference
+from hivedruid.catalog.types import DATE
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.inputs import Inputs
 from hivedruid.druid.query import native_query
 from hivedruid.druid.sources import comparable
 from hivedruid.plan.ctes import with_ctes
-from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Project, Sort, TableScan
+from hivedruid.plan.nodes import (
+    Aggregate,
+    DruidQuery,
+    Filter,
+    Join,
+    Node,
+    PlanColumn,
+    Project,
+    SetOp,
+    Sort,
+    TableScan,
+    filterable_input,
+)
 from hivedruid.plan.physical import DruidRead, KeyFilter, SparkJob
-from hivedruid.plan.rex import Call, Over, Ref, conjuncts, has, is_deterministic
+from hivedruid.plan.rex import Call, Over, Ref, Rex, Subquery, conjuncts, has, is_deterministic, refs, substitute
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext
+from hivedruid.plan.rules.filter import filtered
+from hivedruid.plan.rules.inference import equal_sides
 
 MAX_KEYS = "hivedruid.semijoin.max.keys"
 WORTH = 10
@@ -33,22 +50,55 @@ Job = Callable[[Node], SparkJob]
 def key_filters(node: Node, context: RuleContext, job: Job) -> dict[int, tuple[KeyFilter, ...]]:
     """The filters for the native queries of a plan, by the identity of their nodes."""
     most = context.most(MAX_KEYS)
-    filters: dict[int, tuple[KeyFilter, ...]] = {}
+    made: dict[int, dict[int, list[KeyFilter]]] = {}
+    seen: set[tuple[int, int, Ref, int, Ref]] = set()
     if most == 0:
-        return filters
+        return {}
     every = [n for plan in with_ctes(node) for n in plan.walk()]
     queries = Counter(id(n) for n in every if isinstance(n, DruidQuery))
     for join in every:
         if not isinstance(join, Join) or join.condition is None:
             continue
-        for big, small, column, key in _sides(join):
-            target = _target(big, column) if _is_stable(small) else None
-            if target is None or queries[id(target[0])] > 1 or not _is_worth(target[0], small, most, context):
-                continue
-            made = _key_filter(*target, small, key, most, context, job)
-            if made is not None:
-                filters[id(target[0])] = (*filters.get(id(target[0]), ()), made)
-    return filters
+        sides = [
+            (big, small, column, key)
+            for big, side, column, of_side in _sides(join)
+            for small, key in _key_sources(side, of_side)
+        ]
+        for big, small, column, key in sides:
+            for target in _targets(big, column) if _is_stable(small) else ():
+                pair = (id(target.query), target.place, target.column, id(small), key)
+                if pair in seen or not _is_worth(target.query, small, key, most, context):
+                    continue
+                seen.add(pair)
+                found = _key_filter(target.query, target.column, small, key, most, context, job)
+                if found is not None:
+                    made.setdefault(id(target.query), {}).setdefault(target.place, []).append(found)
+    return {
+        query: _of_every_place(list(places.values())) for query, places in made.items() if len(places) == queries[query]
+    }
+
+
+def _of_every_place(places: list[list[KeyFilter]]) -> tuple[KeyFilter, ...]:
+    """The filters of a query that is read in several places: by columns that each of them restricts, to all keys."""
+    first, *others = places
+    filters = []
+    for each in first:
+        same = [next((f for f in other if f == each), None) or _of_column(other, each.column) for other in others]
+        if None not in same:
+            filters.append(_union([each, *(f for f in same if f is not None)]))
+    return tuple(filters)
+
+
+def _of_column(filters: list[KeyFilter], column: str) -> KeyFilter | None:
+    return next((f for f in filters if f.column == column), None)
+
+
+def _union(filters: list[KeyFilter]) -> KeyFilter:
+    queries: list[DruidRead | SparkJob] = []
+    for each in filters:
+        queries += [query for query in each.keys if query not in queries]
+    has_dates = all(f.has_dates for f in filters)
+    return replace(filters[0], keys=tuple(queries), has_dates=has_dates)
 
 
 def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:
@@ -68,6 +118,22 @@ def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:
             yield join.right, join.left, b, a
 
 
+def _key_sources(node: Node, key: Ref) -> Iterator[tuple[Node, Ref]]:
+    """The tables and native queries whose keys include those of the node: that of its column, and those of columns that
+    must equal it."""
+    table = node
+    while isinstance(table, Filter | Project):
+        table = table.input
+    found = filterable_input(node, key)
+    if isinstance(table, TableScan | DruidQuery) or found is None:
+        yield node, key
+        return
+    yield from _key_sources(*found)
+    if isinstance(node, Join) and node.kind in ("inner", "semi"):
+        for side, equal in equal_sides(node, key):
+            yield from _key_sources(side, equal)
+
+
 def _is_stable(node: Node) -> bool:
     """Whether the node has the same rows each time it runs: its keys are queried separately, before its rows."""
     for one in node.walk():
@@ -81,36 +147,52 @@ def _is_stable(node: Node) -> bool:
     return True
 
 
-def _target(node: Node, column: Ref) -> tuple[DruidQuery, Ref] | None:
-    """The native query below whose column this is, unchanged, if filtering its rows there is the same as filtering
-    here.
+@dataclass(frozen=True)
+class _Target:
+    """A native query, its column, and the node through which it is read: a shared query is read through several
+    (`split.shared`)."""
+
+    query: DruidQuery
+    column: Ref
+    place: int
+
+
+def _targets(node: Node, column: Ref) -> Iterator[_Target]:
+    """The native queries below whose column this is, unchanged, if filtering their rows there is the same as filtering
+    here: of a set operation those of all branches, of a join also those of the column that must equal it.
     """
+    place = id(node)
     while not isinstance(node, DruidQuery):
         if any(has(e, Over) or not is_deterministic(e) for e in node.expressions()):
-            return None  # the result of a window function depends on the other rows
-        if isinstance(node, Filter):
-            node = node.input
-        elif isinstance(node, Project):
-            rex = node.mapping.get(column.id)
-            if not isinstance(rex, Ref):
-                return None
-            node, column = node.input, rex
-        elif isinstance(node, Join):
-            on_left = any(c.id == column.id for c in node.left.columns)
-            keeps = ("inner", "cross", "left", "semi", "anti") if on_left else ("inner", "cross", "right")
-            if node.kind not in keeps:
-                return None
-            node = node.left if on_left else node.right
-        else:
-            return None
-    return node, column
+            return  # the result of a window function depends on the other rows
+        if isinstance(node, SetOp):
+            position = [c.id for c in node.columns].index(column.id)
+            for branch in node.branches:
+                yield from _targets(branch, branch.columns[position].ref)
+            return
+        found = filterable_input(node, column)
+        if found is None:
+            return
+        if isinstance(node, Join):
+            for side, equal in equal_sides(node, column):
+                if side is node.right or node.kind in ("inner", "right"):
+                    yield from _targets(side, equal)
+        place = id(found[0] if isinstance(node, Join) else node)
+        node, column = found
+    yield _Target(node, column, place)
 
 
-def _is_worth(big: DruidQuery, small: Node, most: int, context: RuleContext) -> bool:
-    keys, rows = context.rows(small), context.rows(big)
-    if keys is None or keys > most:
+def _is_worth(big: DruidQuery, small: Node, key: Ref, most: int, context: RuleContext) -> bool:
+    """Whether the keys are few by estimate, and probably not all that occur on the other side."""
+    keys, rows = context.rows(small), context.rows(_ungrouped(big))
+    if keys is None or keys > most or context.has_every_key(small, key):
         return False
     return rows is None or rows >= WORTH * keys
+
+
+def _ungrouped(query: DruidQuery) -> Node:
+    """The rows of a native query before they are grouped: those are what the keys reduce."""
+    return query if query.grouped is None else filtered(query.source, conjuncts(query.filter))
 
 
 def _key_filter(
@@ -124,15 +206,81 @@ def _key_filter(
     inputs = Inputs(big, context.zone, lambda inner: native_query(inner, context.zone))
     if not isinstance(rex, Ref) or rex.id not in inputs.columns:
         return None
+    reference = _reference(big.source, rex)
     try:
         comparable(column.type, key.type)
-        keys = _keys(small, key, most, context, job)
+        stored = _stored(small, key, reference)
+        keys = _keys(small, key, most, context, job) if stored is None else _stored_keys(stored, most, job)
         native = inputs.expressions.column(rex)
     except NotExact:
         return None
     if keys is None or native.type not in ("STRING", "LONG"):
         return None
-    return KeyFilter(native.name, native.type, keys, most)
+    return KeyFilter(native.name, native.type, (keys,), most, has_dates=stored is not None and stored.date is not None)
+
+
+def _reference(scan: TableScan, column: Ref) -> TimeReference | None:
+    """The reference of a Druid table, if this is its column."""
+    reference = time_reference(scan.table)
+    name = next((c.name for c in scan.columns if c.id == column.id), None)
+    return reference if reference is not None and reference.column == name else None
+
+
+@dataclass(frozen=True)
+class _StoredKeys:
+    """Keys of a table outside Druid: an expression over its columns, whose ids are their names, so that the same keys
+    are the same query wherever a statement needs them. `date` determines the day of the time.
+    """
+
+    table: Table
+    terms: tuple[Rex, ...]
+    key: Rex
+    date: PlanColumn | None
+
+
+def _stored(node: Node, key: Ref, reference: TimeReference | None) -> _StoredKeys | None:
+    """The keys of a filtered and projected table; None for any other node."""
+    found: Rex = key
+    terms: list[Rex] = []
+    while not isinstance(node, TableScan):
+        if not isinstance(node, Filter | Project) or any(has(e, Over, Subquery) for e in node.expressions()):
+            return None
+        if isinstance(node, Filter):
+            terms += conjuncts(node.condition)
+        else:
+            found = substitute(found, node.mapping)
+            terms = [substitute(t, node.mapping) for t in terms]
+        node = node.input
+    if node.table.has_data_source:
+        return None
+    names: dict[str, Rex] = {c.id: Ref(c.type, c.name) for c in node.columns}
+    found, terms = substitute(found, names), [substitute(t, names) for t in terms]
+    return _StoredKeys(node.table, tuple(terms), found, _date_of(node.table, found, reference))
+
+
+def _date_of(table: Table, key: Rex, reference: TimeReference | None) -> PlanColumn | None:
+    """The column of the dates, if the key is that of the referenced table."""
+    if reference is None or not isinstance(key, Ref) or key.id != reference.key or not reference.is_to(table):
+        return None
+    date = table.column(reference.date)
+    return _named(date) if date is not None and date.type == DATE else None
+
+
+def _stored_keys(stored: _StoredKeys, most: int, job: Job) -> SparkJob | None:
+    """The job for the distinct keys and their dates, limited to one more than the maximum."""
+    if not (stored.key.type.is_integer or stored.key.type.is_string):
+        return None
+    keys = (stored.key,) if stored.date is None else (stored.key, stored.date.ref)
+    read = frozenset().union(*(refs(rex) for rex in (*stored.terms, *keys)))
+    columns = [c for c in stored.table.columns if c.name in read] or stored.table.columns[:1]
+    rows = filtered(TableScan(tuple(map(_named, columns)), stored.table), list(stored.terms))
+    made = tuple(PlanColumn(name, name, key.type) for name, key in zip(("_key", "_date"), keys, strict=False))
+    return job(Sort(made, Aggregate(made, rows, keys, ()), (), most + 1))
+
+
+def _named(column: Column) -> PlanColumn:
+    """A column whose id is its name."""
+    return PlanColumn(column.name, column.name, column.type)
 
 
 def _keys(small: Node, key: Ref, most: int, context: RuleContext, job: Job) -> DruidRead | SparkJob | None:

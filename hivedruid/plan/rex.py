@@ -9,7 +9,7 @@ comparisons `= <> < <= > >= <=>`, logic `and or not`, `is_null`, arithmetic `+ -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -133,6 +133,14 @@ def conjunction(terms: list[Rex]) -> Rex | None:
     if not terms:
         return None
     return terms[0] if len(terms) == 1 else Call(BOOLEAN, "and", tuple(terms))
+
+
+def disjunction(terms: Iterable[Rex]) -> Rex | None:
+    """OR of the terms, None for no terms."""
+    terms = tuple(terms)
+    if not terms:
+        return None
+    return terms[0] if len(terms) == 1 else Call(BOOLEAN, "or", terms)
 
 
 def both(a: Rex | None, b: Rex | None) -> Rex | None:

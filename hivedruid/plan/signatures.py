@@ -80,6 +80,17 @@ class Function:
         """The kind of the argument at a position; the last parameter applies to all further arguments."""
         return self.parameters[min(position, len(self.parameters) - 1)]
 
+    def signature(self, name: str) -> str:
+        """The call with the kinds of its arguments: `lpad(text, int, text)`, `trim(text[, text])`,
+        `concat(primitive, …)`."""
+        fixed = min(self.least, len(self.parameters))
+        shown = list(self.parameters[:fixed])
+        if self.most == ANY_NUMBER:
+            return f"{name}({', '.join([*shown, '…'])})"
+        optional = self.parameters[fixed:]
+        rest = "".join(f"[{', ' if shown or number else ''}{each}" for number, each in enumerate(optional))
+        return f"{name}({', '.join(shown)}{rest}{']' * len(optional)})"
+
     def wanted(self) -> str:
         """The number of arguments, for a message."""
         least, most = self.least, self.most

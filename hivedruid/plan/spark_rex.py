@@ -92,6 +92,8 @@ class SparkRex:
         self.is_utc = zone.upper() in ("UTC", "Z", "GMT", "ETC/UTC")
         self.subquery = subquery
         self.names: Mapping[str, str] = {}
+        self.outer: Mapping[str, str] = {}
+        """Names of columns of the statement around the query."""
         self.of_partitions = False
         """Whether Iceberg may evaluate the conditions for partition values: at a null among strings its IN fails, and
         so does NOT of a prefix."""
@@ -109,7 +111,7 @@ class SparkRex:
 
     def _sql(self, rex: Rex) -> str:
         if isinstance(rex, Ref):
-            return self.names.get(rex.id) or quote_identifier(rex.id)
+            return self.names.get(rex.id) or self.outer.get(rex.id) or quote_identifier(rex.id)
         if isinstance(rex, Literal):
             return literal_sql(rex.value, rex.type)
         if isinstance(rex, Agg):

@@ -3,7 +3,7 @@ tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivedruid.catalog.types import BOOLEAN
@@ -32,6 +32,16 @@ def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | Non
         f"{quote_identifier(c.id)} AS {quote_identifier(n)}" for c, n in zip(node.columns, names, strict=True)
     )
     return f"SELECT {renamed} FROM ({text})"
+
+
+def expressions_sql(expressions: Sequence[Rex], rex: SparkRex, leaf: Leaf, names: Mapping[str, str]) -> list[str]:
+    """Expressions of a statement that is not a query, whose columns have these names; `rex` has its zone and options.
+    Their subqueries contain no CTEs but those below leaves."""
+    writer = _Writer(rex.zone, leaf)
+    writer.rex.of_partitions, writer.rex.outer = rex.of_partitions, names
+    texts = [writer.rex.sql(each, names) for each in expressions]
+    assert not writer.ctes
+    return texts
 
 
 def _reads_partitions(node: Node) -> bool:

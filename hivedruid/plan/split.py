@@ -153,10 +153,17 @@ def _narrowed(node: Node, context: RuleContext, logical: tuple[Rule, ...], trace
     if not logical:
         return node
     moved = optimize(node, context, logical, trace)
-    from hivedruid.plan.rules.join_logical import with_inferred
+    from hivedruid.plan.rules.disjunction import with_alternatives
+    from hivedruid.plan.rules.inference import ROUNDS, with_inferred
+    from hivedruid.plan.rules.join_order import with_connected_joins
 
-    inferred = with_inferred(moved)
-    return moved if inferred is moved else optimize(inferred, context, logical, trace)
+    inferred = with_inferred(with_alternatives(with_connected_joins(moved)))
+    for _ in range(ROUNDS):
+        if inferred is moved:
+            break
+        moved = optimize(inferred, context, logical, trace)
+        inferred = with_inferred(moved)
+    return moved
 
 
 def _has_parts(node: Node) -> bool:
@@ -199,7 +206,7 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: Plan
     from hivedruid.plan.reduction import key_filters
 
     node = shared(plan.node, plan.zone)
-    reducers = key_filters(node, plan.context, lambda keys: _job(keys, _Inputs(plan.zone), None))
+    reducers = key_filters(node, plan.context, lambda keys: _job(keys, _Inputs(plan.zone, facts=facts), None))
     node = ordered_outside(node, plan.new_column)
     scans = SegmentScans(plan, (facts.segments if facts is not None else None) or NO_SEGMENTS)
     if scans.segments:
@@ -280,7 +287,10 @@ class _Inputs:
         topic = self.topic(node) if node.table.kind == "kafka" else None
         files = self.facts.file_count(node, condition) if self.facts is not None else None
         is_whole = self.facts is not None and self.facts.reads_whole_files and node.table.has_snapshots
-        return TableInput(view, node.table, tuple(c.name for c in node.columns), topic, files, is_whole=is_whole)
+        ids = {column.id: column.name for column in node.columns}
+        chosen = self.facts.partition_choice(node.table, ids, condition) if self.facts is not None else None
+        columns = tuple(c.name for c in node.columns)
+        return TableInput(view, node.table, columns, topic, files, is_whole=is_whole, partitions=chosen)
 
     def topic(self, node: TableScan) -> TopicScan:
         state = self.topics.get((node.table.database, node.table.name))
@@ -306,7 +316,7 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
             return views[id(node)]
         if isinstance(node, TableScan):
             if id(node) not in views:
-                views[id(node)] = f"{node.table.name}_{len(views)}"
+                views[id(node)] = f"{node.table.name.replace('@', '_')}_{len(views)}"
                 inputs.append(known.table_input(node, views[id(node)]))
             return views[id(node)]
         return None

@@ -8,7 +8,7 @@ from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid.interval_sets import MAX, MIN, IntervalSet
 from hivedruid.plan.nodes import Filter, Node, PlanColumn
-from hivedruid.plan.rex import Call, Literal, Rex, conjunction
+from hivedruid.plan.rex import Call, Literal, Rex, conjunction, disjunction
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -30,5 +30,4 @@ def is_in_times(time: PlanColumn, intervals: IntervalSet) -> Rex:
         before = [] if end == MAX else [Call(BOOLEAN, "<", (time.ref, moment(end)))]
         return conjunction([*after, *before]) or Literal(BOOLEAN, True)
 
-    ranges = [inside(*each) for each in intervals]
-    return ranges[0] if len(ranges) == 1 else Call(BOOLEAN, "or", tuple(ranges)) if ranges else Literal(BOOLEAN, False)
+    return disjunction(inside(*each) for each in intervals) or Literal(BOOLEAN, False)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.plan import literals
 from hivedruid.plan.implication import HIGH, LOW, normal, values_of
-from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, substitute
+from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, disjunction, substitute
 
 
 class MissingError(Exception):
@@ -194,9 +194,7 @@ class ViewColumns:
             if not terms:
                 return None
             alternatives.append(terms[0] if len(terms) == 1 else Call(BOOLEAN, "and", tuple(terms)))
-        if not alternatives:
-            return Literal(BOOLEAN, False)
-        return alternatives[0] if len(alternatives) == 1 else Call(BOOLEAN, "or", tuple(alternatives))
+        return disjunction(alternatives) or Literal(BOOLEAN, False)
 
     @staticmethod
     def _moment(millis: object, *, zoned: bool) -> datetime | None:

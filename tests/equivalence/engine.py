@@ -108,6 +108,7 @@ class Engine:
 
     def load(self, world: World) -> None:
         """Ingest the world's rows, and make the same rows available to Spark."""
+        self._reconnect()
         self.prepare([world])
         tables = tuple(_stored(random) for random in world.tables)
         of = self.world
@@ -125,6 +126,12 @@ class Engine:
                 self._views(random)
         self.world = world
         self.tables = tables
+
+    def _reconnect(self) -> None:
+        """Tests of other modules that run in between may kill or replace Spark's server, and its views with it."""
+        spark = session.session(self.settings, self.home)
+        if spark is not self.spark:
+            self.spark, self.world, self.tables = spark, None, ()
 
     def _task(self, random: RandomTable) -> dict[str, Any]:
         """The task that ingests a table, its rows staged."""

@@ -48,6 +48,17 @@ ANALYZE TABLE names COMPUTE STATISTICS;
 EXPLAIN SELECT b.n, n.name FROM big b JOIN names n ON b.code = n.code WHERE n.name = 'Berta' AND b.n > 96;
 SELECT b.n, n.name FROM big b JOIN names n ON b.code = n.code WHERE n.name = 'Berta' AND b.n > 96 ORDER BY b.n, n.name;
 SELECT b.n FROM big b LEFT SEMI JOIN names n ON b.code = n.code AND b.n > length(n.name) + 91 ORDER BY b.n;
+-- a key that determines the day of the times restricts the intervals, too
+CREATE TABLE days (k int, day date, is_weekend boolean) STORED AS ORC;
+INSERT INTO days SELECT DISTINCT datediff(timecolumn, '2015-01-01'), CAST(timecolumn AS DATE), dayofweek(timecolumn) IN (1, 7) FROM src;
+SELECT * FROM days ORDER BY k;
+CREATE EXTERNAL TABLE sold STORED BY 'druid' TBLPROPERTIES('druid.rollup' = 'false', 'hivedruid.time.references' = 'day_k: days(k, day)') AS SELECT b.`__time`, b.n, d.k AS day_k FROM big b JOIN days d ON CAST(b.`__time` AS DATE) = d.day;
+ANALYZE TABLE days COMPUTE STATISTICS;
+EXPLAIN SELECT count(*) FROM sold s JOIN days d ON s.day_k = d.k WHERE d.is_weekend;
+SELECT d.day, count(*) FROM sold s JOIN days d ON s.day_k = d.k WHERE d.is_weekend GROUP BY d.day ORDER BY d.day;
+SELECT d.day, count(*) FROM sold s JOIN days d ON s.day_k + 0 = d.k WHERE d.is_weekend GROUP BY d.day ORDER BY d.day;
+ALTER TABLE sold SET TBLPROPERTIES('hivedruid.time.references' = 'day: days(k, day)');
+ALTER TABLE sold SET TBLPROPERTIES('hivedruid.time.references' = 'day_k = days.k');
 INSERT OVERWRITE TABLE names VALUES ('z', 'Zoe');
 SELECT * FROM names;
 TRUNCATE TABLE names;

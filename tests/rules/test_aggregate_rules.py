@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.rules.test_rules import expect, expect_not
+import pytest
+
+from tests.rules.test_rules import expect, expect_not, rewritten
 
 # --- aggregates ------------------------------------------------------------------------------------------------------
 
@@ -254,6 +256,58 @@ def test_sort_limit_zero_asks_for_nothing() -> None:
     expect("SELECT pop FROM dim LIMIT 0", "sort_limit_zero", "Values()")
     expect("SELECT * FROM (SELECT * FROM dim LIMIT 5) x LIMIT 2 OFFSET 5", "project_remove sort_limit_zero", "Values()")
     expect_not("SELECT * FROM (SELECT * FROM dim LIMIT 5) x LIMIT 2 OFFSET 4", "project_remove sort_limit_zero")
+
+
+@pytest.mark.parametrize("condition", ["false", "NULL", "pop > 3 AND 1 = 2"])
+def test_filter_false_asks_for_nothing(condition: str) -> None:
+    expect(f"SELECT pop FROM dim WHERE {condition}", "filter_false empty_input", "Values()")
+
+
+def test_a_join_with_no_rows() -> None:
+    none = "(SELECT country, pop FROM dim WHERE false) b"
+    for kind in ("JOIN", "RIGHT JOIN", "LEFT SEMI JOIN"):
+        expect(
+            f"SELECT a.pop FROM dim a {kind} {none} ON a.country = b.country",
+            "filter_false empty_input join_empty_side",
+            "Values()",
+        )
+    for kind in ("LEFT JOIN", "FULL JOIN"):
+        expect(
+            f"SELECT a.pop, b.pop FROM dim a {kind} {none} ON a.country = b.country",
+            "filter_false empty_input project_merge join_empty_side",
+            """
+            Project(pop=[pop], pop_1=[NULL])
+              TableScan(table=[default.dim], columns=[pop])
+            """,
+        )
+    expect(
+        f"SELECT a.pop FROM dim a LEFT ANTI JOIN {none} ON a.country = b.country",
+        "filter_false empty_input project_merge join_empty_side",
+        """
+        Project(pop=[pop])
+          TableScan(table=[default.dim], columns=[pop])
+        """,
+    )
+
+
+def test_set_operations_with_no_rows() -> None:
+    none = "SELECT country FROM dim WHERE false"
+    rules = "filter_false empty_input set_op_merge set_op_empty_branch project_merge"
+    fired = rewritten(f"SELECT country FROM dim UNION ALL {none}", *rules.split())
+    assert "set_op_empty_branch" in fired[1]
+    assert "SetOp" not in fired[0]
+    assert fired[0].count("TableScan") == 1
+    for sql in (
+        f"SELECT country FROM dim INTERSECT {none}",
+        f"{none} EXCEPT SELECT country FROM dim",
+        f"{none} UNION ALL {none}",
+    ):
+        assert rewritten(sql, *rules.split())[0] == "Values()", sql
+    text = rewritten(f"SELECT country FROM dim EXCEPT {none}", *rules.split())[0]
+    assert "Aggregate(groups=[country])" in text
+    assert "SetOp" not in text
+    text = rewritten(f"SELECT country FROM dim UNION ALL {none} UNION ALL SELECT city FROM ev", *rules.split())[0]
+    assert text.count("TableScan") == 2
 
 
 def test_empty_input_leaves_the_row_of_a_grand_total() -> None:

@@ -17,7 +17,16 @@ from hivedruid.plan.nodes import (
     Values,
 )
 from hivedruid.plan.rules.context import Rule, RuleContext
-from hivedruid.plan.rules.operand import OperandRule, has_case, has_decimals, has_distinct, has_filter, has_subquery
+from hivedruid.plan.rules.operand import (
+    OperandRule,
+    has_and,
+    has_case,
+    has_decimals,
+    has_distinct,
+    has_filter,
+    has_or,
+    has_subquery,
+)
 
 DRUID_SCAN = OperandRule("project", "druid_scan", of=(TableScan,))
 
@@ -38,12 +47,21 @@ RULES: tuple[OperandRule, ...] = (
     # the start of every other native query
     DRUID_SCAN,
     # empty results
-    OperandRule("empty", "sort_limit_zero", of=(Sort,)),
-    OperandRule("empty", "empty_input", of=(Filter, Project, Sort, Aggregate), over=(Values,)),
+    OperandRule("empty", "sort_limit_zero", of=(Sort,), logical=True),
+    OperandRule("empty", "filter_false", of=(Filter,), logical=True),
+    OperandRule(
+        "empty", "empty_input", of=(Filter, Project, Sort, LateralView, Aggregate), over=(Values,), logical=True
+    ),
+    OperandRule("empty", "join_empty_side", of=(Join,), over=(Values,), logical=True),
+    OperandRule("empty", "set_op_empty_branch", of=(SetOp,), over=(Values,), logical=True),
     # constant conditions, before they are moved
     OperandRule("filter", "filter_true", of=(Filter,), logical=True),
     # one Filter, so that its terms move together
     OperandRule("filter", "filter_merge", of=(Filter,), over=(Filter,), logical=True),
+    # one range for each expression, and conditions that are never true
+    OperandRule("conjunction", "filter_ranges_merge", of=(Filter,), where=has_and, logical=True),
+    # terms of a condition that all branches of an OR repeat
+    OperandRule("disjunction", "or_common_factors", of=(Filter, Join), where=has_or, logical=True),
     # filters towards the tables …
     OperandRule("filter", "filter_project_transpose", of=(Filter,), over=(Project,), logical=True),
     OperandRule("filter", "filter_aggregate_transpose", of=(Filter,), over=(Aggregate,), logical=True),

@@ -13,6 +13,7 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.druid.query import native_query
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
+from hivedruid.plan.rex import Ref, Rex
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import Statistics
@@ -41,6 +42,14 @@ class RuleContext:
     def rows(self, node: Node) -> int | None:
         """The estimated number of rows of a node; None if unknown."""
         return self._estimator.rows(node)
+
+    def distinct(self, rex: Rex) -> int | None:
+        """The estimated number of values of an expression over nodes whose rows were estimated; None if unknown."""
+        return self._estimator.distinct(rex)
+
+    def has_every_key(self, node: Node, key: Ref) -> bool:
+        """Whether the node probably has a row for each key."""
+        return self._estimator.has_every_key(node, key)
 
     def most(self, key: str) -> int:
         """A numeric setting, of the session or its default."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node
-from hivedruid.plan.rex import Agg, Call, Subquery, has
+from hivedruid.plan.rex import Agg, Call, Subquery, conjuncts, has
 from hivedruid.plan.rules.context import Rule, RuleContext
 
 NodeTypes = tuple[type[Node], ...]
@@ -67,6 +67,16 @@ def has_distinct(node: Node) -> bool:
 def has_filter(node: Node) -> bool:
     """Whether an aggregate function has FILTER (WHERE …)."""
     return any(call.condition is not None for call in _calls(node))
+
+
+def has_and(node: Node) -> bool:
+    """Whether its condition has several terms."""
+    return any(isinstance(rex, Call) and rex.op == "and" for rex in node.expressions())
+
+
+def has_or(node: Node) -> bool:
+    """Whether a term of its condition is an OR."""
+    return any(isinstance(t, Call) and t.op == "or" for rex in node.expressions() for t in conjuncts(rex))
 
 
 def has_case(node: Node) -> bool:

@@ -4,15 +4,18 @@ transferred.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from dataclasses import replace
+from math import prod
 
 from hivedruid.catalog.types import BIGINT, DOUBLE
 from hivedruid.plan.functions import function_type
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Join, Node, PlanColumn, Project, SetOp
-from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, refs, substitute, walk
+from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, Subquery, has, refs, substitute, walk
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext, pushed
 from hivedruid.plan.rules.distinct import without_condition
+from hivedruid.plan.rules.inference import equal_keys
 from hivedruid.plan.rules.set_op import branches_of, is_union_all
 
 _TOTAL = {
@@ -75,24 +78,44 @@ def _branch(
 def aggregate_join_transpose(node: Node, context: RuleContext) -> Node | None:
     """Aggregate[r.g, sum(l.x)](l JOIN r) => Aggregate[r.g, sum(s)](Aggregate[l.k, s := sum(l.x)](l) JOIN r)
 
-    Applies if `l` is a native query that can compute it, and the aggregates of `r` are only minima and maxima: rows of
-    `l` with the same key match the same rows of `r` (eager aggregation of Yan and Larson).
+    Applies if `l` is a native query that can compute it, and the aggregates of the other inputs are only minima and
+    maxima: rows of `l` with the same keys match the same rows of `r` (eager aggregation of Yan and Larson). Below
+    several joins the keys are those of all of them, and the number of groups must be known.
     """
     if not isinstance(node, Aggregate) or not isinstance(node.input, Join) or node.grouping_sets is not None:
         return None
-    join = node.input
     if not all(isinstance(c, Agg) and _part(c) is not None for c in node.calls):
         return None
-    if join.kind in ("inner", "left", "semi"):
-        made = _below_join(node, join, join.left, context)
+    for query in _queries(node.input):
+        made = _below_joins(node, node.input, query, context)
         if made is not None:
             return made
-    return _below_join(node, join, join.right, context) if join.kind in ("inner", "right") else None
+    return None
 
 
-def _below_join(node: Aggregate, join: Join, side: Node, context: RuleContext) -> Node | None:
-    own = {c.id for c in side.columns}
-    if not isinstance(side, DruidQuery) or not _is_rows(side) or join.condition is None:
+def _queries(join: Join) -> Iterator[DruidQuery]:
+    """The native queries whose rows with the same keys are in the result equally often: no join adds nulls to them."""
+    for side, kinds in ((join.left, ("inner", "left", "semi")), (join.right, ("inner", "right"))):
+        if join.kind not in kinds:
+            continue
+        if isinstance(side, Join):
+            yield from _queries(side)
+        elif isinstance(side, DruidQuery) and _is_rows(side):
+            yield side
+
+
+def _joins(node: Node) -> Iterator[Join]:
+    """The joins of a tree of joins."""
+    if isinstance(node, Join):
+        yield node
+        yield from _joins(node.left)
+        yield from _joins(node.right)
+
+
+def _below_joins(node: Aggregate, join: Join, query: DruidQuery, context: RuleContext) -> Node | None:
+    own = query.ids
+    conditions = [each.condition for each in _joins(join) if each.condition is not None]
+    if any(has(c, Subquery) for c in conditions):
         return None
     if any(refs(rex) & own and not refs(rex) <= own for rex in (*node.keys, *node.calls)):
         return None
@@ -101,30 +124,62 @@ def _below_join(node: Aggregate, join: Join, side: Node, context: RuleContext) -
     if any(c.op not in ("min", "max") for c in others):
         return None  # for rows that represent several
     keys = list(dict.fromkeys(k for k in node.keys if refs(k) and refs(k) <= own))
-    keys += [r for r in dict.fromkeys(_read(join.condition, own)) if r not in keys]
+    keys += [r for r in dict.fromkeys(r for c in conditions for r in _read(c, own)) if r not in keys]
     if not keys or any(isinstance(k, Ref) and k.type.is_timestamp for k in keys):
         return None
     parts = _parts(tuple(mine)) or []
-    partial = _aggregate(side, tuple(keys), parts, ["_k"] * len(keys), context)
-    below = _pushed(side, partial, context)
-    if below is None or not _is_worth(below, side, context):
+    partial = _aggregate(query, tuple(keys), parts, ["_k"] * len(keys), context)
+    below = _pushed(query, partial, context)
+    is_worth = _is_worth if query is join.left or query is join.right else _is_certainly_worth
+    if below is None or not is_worth(below, query, keys, join, context):
         return None
     by_key: dict[Rex, Rex] = {k: c.ref for k, c in zip(keys, below.columns, strict=False)}
-    condition = substitute(join.condition, {k.id: c for k, c in by_key.items() if isinstance(k, Ref)})
-    left, right = (below, join.right) if side is join.left else (join.left, below)
-    columns = left.columns if join.kind == "semi" else (*left.columns, *right.columns)
-    joined = Join(columns, left, right, join.kind, condition)
+    joined = _with_query(join, query, below, {k.id: c for k, c in by_key.items() if isinstance(k, Ref)})
     made = dict(zip(parts, below.columns[len(keys) :], strict=True))
     return _whole(node, joined, by_key, made, context)
 
 
-def _read(condition: Rex, own: set[str]) -> list[Rex]:
+def _with_query(node: Node, query: DruidQuery, below: DruidQuery, mapping: dict[str, Rex]) -> Node:
+    """The tree of joins over another native query, whose columns stand for those of the mapping."""
+    if node is query:
+        return below
+    if not isinstance(node, Join):
+        return node
+    left, right = (_with_query(side, query, below, mapping) for side in node.inputs)
+    columns = left.columns if node.kind in ("semi", "anti") else (*left.columns, *right.columns)
+    condition = None if node.condition is None else substitute(node.condition, mapping)
+    return Join(columns, left, right, node.kind, condition)
+
+
+def _read(condition: Rex, own: Set[str]) -> list[Rex]:
     return [r for r in walk(condition) if isinstance(r, Ref) and r.id in own]
 
 
-def _is_worth(groups: DruidQuery, rows: DruidQuery, context: RuleContext) -> bool:
-    after, before = context.rows(groups), context.rows(rows)
+def _is_worth(below: DruidQuery, query: DruidQuery, _keys: list[Rex], _join: Join, context: RuleContext) -> bool:
+    after, before = context.rows(below), context.rows(query)
     return after is None or before is None or after * WORTH <= before
+
+
+def _is_certainly_worth(
+    _below: DruidQuery, query: DruidQuery, keys: list[Rex], join: Join, context: RuleContext
+) -> bool:
+    """Whether the numbers of values of the keys are known, those of a join key from either side of it."""
+    rows = context.rows(query)
+    context.rows(join)  # so that the values of the other inputs are known
+    joins = list(_joins(join))
+    counts = [_values(key, joins, context) for key in keys]
+    if rows is None or None in counts:
+        return False
+    return prod(c for c in counts if c is not None) * WORTH <= rows
+
+
+def _values(key: Rex, joins: list[Join], context: RuleContext) -> int | None:
+    """The number of values of a key; if it is unknown, of those that it is compared with."""
+    known = context.distinct(key)
+    if known is not None:
+        return known
+    others = [b if a == key else a for join in joins for a, b in equal_keys(join) if key in (a, b)]
+    return min((n for other in others if (n := context.distinct(other)) is not None), default=None)
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------

@@ -9,11 +9,10 @@ from itertools import chain, combinations, pairwise
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
-from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import intervals
 from hivedruid.plan.implication import HIGH, LOW, Cut
 from hivedruid.plan.nodes import TableScan
-from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts, is_deterministic
+from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts, disjunction, is_deterministic
 
 
 def either(filters: Sequence[Rex | None], scan: TableScan, zone: str) -> tuple[Rex | None, list[Rex | None]]:
@@ -28,9 +27,8 @@ def either(filters: Sequence[Rex | None], scan: TableScan, zone: str) -> tuple[R
     if any(o is None for o in own):
         return conjunction(common), own
     alternatives = tuple(dict.fromkeys(o for o in own if o is not None))
-    parts = [*common, *_time_span(alternatives, scan, zone)]
-    parts.append(alternatives[0] if len(alternatives) == 1 else Call(BOOLEAN, "or", alternatives))
-    return conjunction(parts), own
+    parts = [*common, *_time_span(alternatives, scan, zone), disjunction(alternatives)]
+    return conjunction([part for part in parts if part is not None]), own
 
 
 def _time_span(alternatives: Sequence[Rex], scan: TableScan, zone: str) -> list[Rex]:
@@ -48,8 +46,8 @@ def _time_span(alternatives: Sequence[Rex], scan: TableScan, zone: str) -> list[
             return []
         mixed = mixed or len(times) < len(terms)
         spans.append(span)
-    spans = list(dict.fromkeys(spans))
-    return [spans[0] if len(spans) == 1 else Call(BOOLEAN, "or", tuple(spans))] if mixed else []
+    span_of_all = disjunction(dict.fromkeys(spans))
+    return [span_of_all] if mixed and span_of_all is not None else []
 
 
 def _is_time(scan: TableScan, name: str) -> bool:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from hivedruid.actions.select.reduce import with_keys
+from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import DruidLimits
-from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
+from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.reasons import left_outside
-from hivedruid.plan.split import QueryPlan, druid_read, spark_job
-from tests.support.planning import ETERNITY, TABLES, events
+from hivedruid.plan.split import QueryPlan, druid_read, plan_query, spark_job
+from tests.support.planning import TABLES, events, parse, snapshot
 from tests.support.planning import plan as bare_plan
 
 SMALL = replace(events(name="small"), properties={"druid.datasource": "tiny"})
@@ -267,93 +267,62 @@ def test_what_reads_both_sides_or_each_row_is_taken_after_the_join(sql: str) -> 
     assert "aggregate_join_transpose" not in plan(sql).fired
 
 
-# --- semi-join reduction -----------------------------------------------------------------------------------------------------------
+COUNTED = {
+    ("default", "ev"): TableStatistics(
+        rows=1_000_000, columns={"country": ColumnStatistics(200), "city": ColumnStatistics(900_000)}
+    ),
+    ("default", "dim"): TableStatistics(
+        rows=50, columns={"country": ColumnStatistics(50), "region": ColumnStatistics(5), "pop": ColumnStatistics(40)}
+    ),
+}
 
 
-def reducers(made: QueryPlan) -> dict[str, tuple[KeyFilter, ...]]:
-    return {i.view: i.reducers for i in spark_job(made).inputs if isinstance(i, DruidInput) and i.reducers}
-
-
-def test_the_keys_of_a_small_table_narrow_a_big_one() -> None:
-    made = plan("SELECT e.clicks, d.region FROM ev e JOIN dim d ON e.country = d.country WHERE d.region = 'x'")
-    ((reducer,),) = reducers(made).values()
-    assert (reducer.column, reducer.type, reducer.most) == ("country", "STRING", 10_000)
-    assert isinstance(reducer.keys, SparkJob)
-    assert "WHERE (`region` = 'x')" in reducer.keys.sql
-    assert reducer.keys.sql.endswith("LIMIT 10001")
-
-
-def test_the_keys_of_a_native_query_come_from_a_native_query() -> None:
-    made = plan("SELECT a.clicks FROM ev a LEFT SEMI JOIN small b ON a.country = b.country AND a.clicks > b.imps")
-    ((reducer,),) = reducers(made).values()
-    assert isinstance(reducer.keys, DruidRead)
-    assert reducer.keys.query["queryType"] in ("groupBy", "topN")
-
-
-def test_rows_that_a_window_reads_are_not_narrowed() -> None:
-    windowed = "SELECT country, row_number() OVER (ORDER BY clicks) r FROM ev"
-    assert not reducers(plan(f"SELECT x.r FROM ({windowed}) x JOIN dim d ON x.country = d.country"))
-
-
-def test_a_side_with_other_rows_each_time_gives_no_keys() -> None:
-    assert not reducers(
-        plan("SELECT e.clicks FROM (SELECT * FROM dim WHERE rand() < 0.5) d JOIN ev e ON e.country = d.country")
-    )
-    assert not reducers(plan("SELECT e.clicks FROM (SELECT * FROM dim LIMIT 3) d JOIN ev e ON e.country = d.country"))
-
-
-def test_only_a_side_that_may_lose_rows_is_narrowed() -> None:
-    assert not reducers(plan("SELECT e.clicks FROM ev e LEFT JOIN dim d ON e.country = d.country"))
-    assert reducers(plan("SELECT e.clicks FROM ev e RIGHT JOIN dim d ON e.country = d.country"))
-    assert not reducers(plan("SELECT e.clicks FROM ev e FULL JOIN dim d ON e.country = d.country"))
-    assert not reducers(
-        plan("SELECT e.clicks FROM ev e WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.country = e.country)")
-    )
+def counted(sql: str) -> QueryPlan:
+    return plan_query(*parse(sql), replace(snapshot("UTC", ALL), statistics=COUNTED))
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("sql", "keys"),
     [
-        {"rows": None},
-        {"rows": {**ROWS, "dim": 20_000}},
-        {"rows": {**ROWS, "ev": 60}},
-        {"settings": {"hivedruid.semijoin.max.keys": "0"}},
-        {"settings": {"hivedruid.semijoin.max.keys": "49"}},
+        (
+            "SELECT d.region, sum(e.clicks), count(*), max(p.pop) FROM ev e JOIN dim d ON e.country = d.country"
+            " JOIN dim p ON e.imps = p.pop GROUP BY d.region",
+            ["country", "imps"],
+        ),
+        (
+            "SELECT p.region, avg(e.clicks) FROM dim d JOIN (ev e LEFT JOIN dim p ON e.imps < p.pop AND e.imps = p.pop)"
+            " ON e.country = d.country GROUP BY p.region",
+            ["imps", "country"],
+        ),
+        (
+            "SELECT sum(e.clicks) FROM ev e LEFT SEMI JOIN dim d ON e.country = d.country JOIN dim p ON e.imps = p.pop",
+            ["country", "imps"],
+        ),
+        ("SELECT min(e.clicks) FROM ev e JOIN dim d ON e.country = d.country JOIN dim p ON d.pop = p.pop", ["country"]),
     ],
 )
-def test_nothing_is_narrowed_where_it_is_not_worth_it(options: dict[str, Any]) -> None:
-    assert not reducers(plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country = d.country", **options))
+def test_an_aggregate_is_taken_before_several_joins(sql: str, keys: list[str]) -> None:
+    made = counted(sql)
+    assert "aggregate_join_transpose" in made.fired
+    query = input_of(made, next(i for i, item in enumerate(spark_job(made).inputs) if isinstance(item, DruidInput)))
+    assert query["queryType"] == "groupBy"
+    assert sorted(d["dimension"] for d in query["dimensions"]) == sorted(keys)
 
 
-def test_limits_other_types_and_expressions_are_not_narrowed() -> None:
-    assert not reducers(plan("SELECT e.clicks FROM (SELECT * FROM ev LIMIT 5) e JOIN dim d ON e.country = d.country"))
-    assert not reducers(plan("SELECT e.clicks FROM ev e JOIN dim d ON upper(e.country) = d.country"))
-    assert not reducers(plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country <=> d.country"))
-
-
-def test_groups_are_narrowed_by_their_key_alone() -> None:
-    grouped = "(SELECT country, sum(clicks) c FROM ev GROUP BY country) e"
-    assert reducers(plan(f"SELECT e.c FROM {grouped} JOIN dim d ON e.country = d.country"))
-    assert not reducers(plan(f"SELECT e.c FROM {grouped} JOIN dim d ON e.c = d.pop"))
-
-
-def test_keys_become_a_filter_beside_the_others() -> None:
-    made = plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country = d.country WHERE e.imps > 3 AND e.country < 'x'")
-    (source,) = [i for i in spark_job(made).inputs if isinstance(i, DruidInput)]
-    ((reducer,),) = reducers(made).values()
-    narrowed = with_keys(source.read, reducer, ["a", "b"]).query
-    among = {"type": "inType", "column": "country", "matchValueType": "STRING", "values": ["a", "b"]}
-    assert narrowed["filter"]["fields"][0] == among
-    assert narrowed["filter"]["fields"][1:] == source.read.query["filter"]["fields"]
-    assert with_keys(source.read, reducer, []).query["filter"]["fields"][0] == {"type": "false"}
-
-
-def test_keys_of_time_bound_the_interval() -> None:
-    read = DruidRead({"queryType": "scan", "dataSource": "x", "intervals": [ETERNITY]}, ())
-    reducer = KeyFilter("__time", "LONG", read, 10)
-    assert with_keys(read, reducer, [0, 86_400_000]).query["intervals"] == [
-        "1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.001Z"
-    ]
+@pytest.mark.parametrize(
+    "sql",
+    [
+        # as many groups as rows, or an unknown number
+        "SELECT sum(e.clicks) FROM ev e JOIN dim d ON e.country = d.country JOIN dim p ON e.city = p.region JOIN dim q ON e.imps = q.pop",
+        "SELECT sum(e.clicks) FROM ev e JOIN dim d ON e.country = d.country JOIN dim p ON e.imps < p.pop",
+        # a row of a group of `ev` may be that of many
+        "SELECT sum(e.clicks), sum(d.pop) FROM ev e JOIN dim d ON e.country = d.country JOIN dim p ON e.imps = p.pop",
+        "SELECT count(p.pop) FROM dim d LEFT JOIN (ev e JOIN dim p ON e.imps = p.pop) ON e.country = d.country",
+        "SELECT sum(e.clicks + d.pop) FROM ev e JOIN dim d ON e.country = d.country JOIN dim p ON e.imps = p.pop",
+    ],
+)
+def test_what_several_joins_repeat_or_that_has_many_groups_is_taken_after_them(sql: str) -> None:
+    assert "aggregate_join_transpose" not in counted(sql).fired
 
 
 # --- order and limit -------------------------------------------------------------------------------------------------
