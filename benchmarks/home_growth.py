@@ -28,7 +28,8 @@ from hivedruid import render
 from hivedruid.catalog.store import to_json
 from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.operations.store import Operations
-from hivedruid.repl import History, SqlCompleter, StatementLexer
+from hivedruid.repl.history import History, StatementLexer
+from hivedruid.repl.prompt import SqlCompleter
 from hivedruid.results import Result, ResultColumn, Row
 from hivedruid.session import Session
 from tests.support.jobs import a_job
