@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _PAUSE = 0.2
 """Seconds between two attempts to cancel a call."""
 
+NOTICED = 0.5
+"""Seconds after which a waiting thread looks for a Ctrl-C. The main thread runs the handler of a signal, but a signal
+that the system delivered to another thread does not wake it.
+"""
+
 _SETTLED = 1.0
 """Seconds without new files after which no task of a failed job writes any longer."""
 
@@ -47,7 +52,8 @@ class SparkCall:
     def wait(self) -> None:
         """Wait for the call and raise its error. Ctrl-C cancels it first."""
         try:
-            self._over.wait()
+            while not self._over.wait(NOTICED):
+                pass
         finally:
             self.end()
         if self.error is not None:

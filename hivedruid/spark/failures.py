@@ -8,12 +8,17 @@ from pathlib import Path
 
 from hivedruid.errors import HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
+from hivedruid.spark.arrivals import HINT
 
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _JAVA_NAME = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z]\w*(?:\$\w+)*: (?=\S)")
 _CLASS = re.compile(r"^\[[A-Z][A-Z0-9_.]+\] ")
 """Spark's error class."""
 _SQLSTATE = re.compile(r"\s*;?\s*SQLSTATE: \w{5}.*$", re.DOTALL)
+_RPC = re.compile(
+    r'RPC that terminated with:\s+status = StatusCode\.\w+\s+details = "(.*?)"\s+debug_error_string', re.DOTALL
+)
+"""gRPC's error, whose first line says nothing."""
 _VALUES = (
     ("[NULL_MAP_KEY]", "a map key is NULL", "exclude such rows with WHERE, or use coalesce()"),
     (
@@ -23,6 +28,8 @@ _VALUES = (
     ),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
+_MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
+_WORKER = re.compile(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) executor \d+\)")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
@@ -34,8 +41,10 @@ def full_text(error: BaseException) -> str:
     return f"{error}\n{causes}" if causes else str(error)
 
 
-def translate(error: BaseException, log: Path) -> HiveDruidError:
-    """The error as a HiveDruidError. Its full text is appended to the log file named in the hint."""
+def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) -> HiveDruidError:
+    """The error as a HiveDruidError. Its full text is appended to the log file named in the hint. `is_elsewhere`: Spark
+    runs on other machines.
+    """
     text = full_text(error)
     keep(text, log)
     hint = f"see Spark's log: {log}"
@@ -45,6 +54,10 @@ def translate(error: BaseException, log: Path) -> HiveDruidError:
         return SparkError("the disk is full: Spark could not write its files", hint=f"free up disk space; {hint}")
     if "Java heap space" in text or "OutOfMemoryError" in text:
         return out_of_memory(log)
+    if is_elsewhere and any(sign in text for sign in _MISSING):
+        worker = _WORKER.search(text)
+        where = f"worker {worker[1]}" if worker else "its machines"
+        return SparkError(f"Spark cannot find a file on {where}: {first_line(text)}", hint=f"{HINT}; {hint}")
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")
@@ -78,6 +91,8 @@ def out_of_memory(log: Path) -> SparkError:
 
 def first_line(text: str) -> str:
     """The useful line of an exception's text: its deepest cause, without Java's class names and stack."""
+    if called := _RPC.search(text):
+        text = called[1].replace('\\"', '"')
     causes = [cause for cause in _CAUSE.findall(text) if _JAVA_NAME.match(cause)]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = causes[-1] if causes else (lines or ["no message"])[0]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import spark_type
+from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.iceberg.history import MAIN, Snapshot, TableHistory
 from hivedruid.iceberg.layout import Layout, read_layout
 from hivedruid.iceberg.metadata import TableState, of_snapshot
-from hivedruid.spark import layout
+from hivedruid.spark import layout, paths
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
 
@@ -45,6 +45,10 @@ class IcebergTables:
     def folder(self, table: Table) -> Path:
         """The folder of the table's files in the home's own catalog."""
         return home_catalog.folder(self.home, table.table_id)
+
+    def metadata(self, table: Table) -> Path | None:
+        """The current metadata file of a table in the home's own catalog; None if it is not known without Spark."""
+        return home_catalog.current_metadata(self.home, table.table_id) if self.in_home else None
 
     def may_exist(self, table: Table) -> bool:
         """Whether the table may exist, as far as that is known without Spark."""
@@ -95,6 +99,14 @@ class IcebergTables:
         except (OSError, ValueError) as error:
             raise unreadable(table, str(error)) from error
 
+    def make_ready(self, spark: SparkSession, tables: Sequence[Table], written: Table | None) -> None:
+        """Prepare the tables that a job reads or writes. A write must not change the columns of a table that the job
+        also reads, which is in `tables` twice: Spark would refuse to read it."""
+        for table in tables:
+            self.take_over(spark, table)
+        if written is not None and sum(table.table_id == written.table_id for table in tables) > 1:
+            self.follow(spark, written)
+
     def take_over(self, spark: SparkSession, table: Table) -> None:
         """Register a table of an earlier version in the home's catalog, unchanged; see `home_catalog`.
 
@@ -107,7 +119,7 @@ class IcebergTables:
         try:
             spark.sql(
                 f"CALL {home_catalog.CATALOG}.system.register_table(table => {name}, metadata_file =>"
-                f" {literal(str(metadata))})"
+                f" {literal(paths.uri(metadata))})"
             )
         except Exception:
             if home_catalog.registered(self.home, table.table_id) is None:
@@ -122,7 +134,7 @@ class IcebergTables:
     def make(self, spark: SparkSession, table: Table) -> None:
         """Create the Iceberg table if it does not exist, or add the columns that ALTER TABLE has added since."""
         name = iceberg_name(table)
-        columns = ", ".join(f"{identifier(column.name)} {spark_type(column.type)}" for column in table.columns)
+        columns = ", ".join(f"{identifier(column.field_name)} {spark_type(column.type)}" for column in table.columns)
         data_format = "parquet" if table.format == "parquet" else "orc"
         if not self.in_home:
             spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {home_catalog.CATALOG}.{home_catalog.NAMESPACE}")
@@ -146,7 +158,7 @@ class IcebergTables:
     def follow(self, spark: SparkSession, table: Table) -> None:
         """Make an Iceberg table what its definition in the catalog is, which ALTER TABLE may have changed since it was
         last written."""
-        self.add_columns(spark, table)
+        self._match_columns(spark, table)
         if not (table.partition_spec or table.sort_order):
             return
         if self.in_home:
@@ -157,16 +169,22 @@ class IcebergTables:
         for change in layout.changes(present, table):
             spark.sql(f"ALTER TABLE {iceberg_name(table)} {change}")
 
-    def add_columns(self, spark: SparkSession, table: Table) -> None:
-        """Add the columns that ALTER TABLE has added since the table was last written."""
+    def _match_columns(self, spark: SparkSession, table: Table) -> None:
+        """Add the columns that ALTER TABLE has added since the table was last written, and widen types."""
         name = iceberg_name(table)
         known = home_catalog.history(self.home, table.table_id) if self.in_home else None
-        names = known.columns.values() if known is not None and known.columns else spark.table(name).columns
-        present = {column.lower() for column in names}
-        missing = [column for column in table.columns if column.name not in present]
+        if known is not None and known.columns:
+            present = {column: known.types.get(column, "") for column in known.columns.values()}
+        else:
+            present = {field.name.lower(): field.dataType.simpleString() for field in spark.table(name).schema.fields}
+        missing = [column for column in table.columns if column.field_name not in present]
         if missing:
-            added = ", ".join(f"{identifier(column.name)} {spark_type(column.type)}" for column in missing)
+            added = ", ".join(f"{identifier(column.field_name)} {spark_type(column.type)}" for column in missing)
             spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({added})")
+        for column in table.columns:
+            if _is_wider(column.type, present.get(column.field_name, "")):
+                change = f"ALTER COLUMN {identifier(column.field_name)} TYPE {spark_type(column.type)}"
+                spark.sql(f"ALTER TABLE {name} {change}")
 
     def drop_from_home(self, table: Table) -> None:
         """Delete a table of the home's own catalog. Its folder is deleted first: until its catalog entry is deleted,
@@ -180,6 +198,14 @@ class IcebergTables:
                 shutil.rmtree(doomed)
         except OSError as error:
             raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
+
+
+def _is_wider(declared: HiveType, stored: str) -> bool:
+    """Whether a column was declared with a narrower type when its table was last written; `stored` is its type in
+    Iceberg or in Spark."""
+    if declared.name == "decimal":
+        return stored.startswith("decimal") and stored.replace(" ", "") != str(declared)
+    return (declared.name, stored) in (("bigint", "int"), ("double", "float"))
 
 
 def unreadable(table: Table, why: str) -> SparkError:
@@ -202,7 +228,7 @@ def state(spark: SparkSession, table: Table) -> TableState:
 
 
 def history(spark: SparkSession, table: Table) -> TableHistory:
-    """The snapshots of a table as Spark reads them from its catalog. Each of the two queries reads the metadata: the
+    """The snapshots of a table as Spark reads them from its catalog. Each of the queries reads the metadata: the
     references come first, since a commit between the two would otherwise have a reference and no snapshot."""
     name = iceberg_name(table)
     refs = {row.name: row.snapshot_id for row in spark.sql(f"SELECT name, snapshot_id FROM {name}.refs").collect()}
@@ -213,7 +239,11 @@ def history(spark: SparkSession, table: Table) -> TableHistory:
         row.snapshot_id: Snapshot(row.snapshot_id, row.parent_id, row.at, {**row.summary, "operation": row.operation})
         for row in rows
     }
-    return TableHistory(refs.get(MAIN), snapshots, refs)
+    entries = spark.sql(
+        f"SELECT unix_millis(made_current_at) AS at, snapshot_id FROM {name}.history ORDER BY made_current_at"
+    ).collect()
+    log = tuple((row.at, row.snapshot_id) for row in entries)
+    return TableHistory(refs.get(MAIN), snapshots, refs, log=log)
 
 
 def drop(spark: SparkSession, table: Table) -> None:

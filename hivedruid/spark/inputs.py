@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, assert_never
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
@@ -24,22 +24,29 @@ from hivedruid.spark.cells import (
     split_text,
     value,
 )
+from hivedruid.spark.relations import query
 from hivedruid.spark.serde import delimited_format, is_csv, is_json, quoted_field, quoted_fields
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.readwriter import DataFrameReader
     from pyspark.sql.connect.session import SparkSession
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructField, StructType
 
+    from hivedruid.spark.file_schemas import FileSchemas
+
+Place = str | paths.Folders
+"""What Spark reads: a path, or the folders of partitions."""
 MALFORMED_MARK = "hivedruid: malformed row in view "
 _JSON_NULL = r"^\s*null\s*$"
 """Hive reads it as a row of nulls."""
 
 
-def druid_frame(rows: DataFrame, item: DruidInput) -> DataFrame:
-    """The rows of a native query, converted from Druid's to Hive types."""
-    columns = zip(item.read.fields, item.columns, rows.schema.fields, strict=True)
+def druid_frame(rows: DataFrame, schema: StructType, item: DruidInput) -> DataFrame:
+    """The rows of a native query, which have this schema, converted from Druid's to Hive types."""
+    columns = zip(item.read.fields, item.columns, schema.fields, strict=True)
     return rows.toDF(*(f"_{number}" for number in range(len(item.columns)))).selectExpr(
         *(
             f"{_from_druid(f'_{number}', field.type, stored.dataType)} AS {identifier(column)}"
@@ -60,31 +67,58 @@ def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
     return f"CAST({expression} AS {spark_type(hive)})"
 
 
-def table_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, str]) -> DataFrame:
-    """A Hive-side table's rows; malformed rows fail the job or are skipped, depending on the table."""
+def table_frame(
+    spark: SparkSession,
+    item: TableInput,
+    settings: Mapping[str, str],
+    schemas: FileSchemas,
+    metadata: Path | None = None,
+) -> DataFrame:
+    """A Hive-side table's rows, with the columns of the input or all of them; malformed rows fail the job or are
+    skipped, depending on the table. `metadata` is the current metadata file of a managed table, if that is known."""
     table = item.table
     match table.kind:
         case "iceberg":
-            return iceberg_frame(spark, table, is_whole=item.is_whole)
-        case "files":
-            return files_frame(spark, table, settings, item.view)
+            return iceberg_frame(spark, item, schemas, metadata)
+        case "temporary" if not table.is_written:
+            return empty_frame(spark, table)
+        case "files" | "temporary":
+            return files_frame(spark, item, settings, schemas)
         case "druid" | "kafka" | "view":
             raise PlanError(f"{table.full_name} is a {table.kind} table; its rows are not in files")
         case _:
             assert_never(table.kind)
 
 
-def files_frame(spark: SparkSession, table: Table, settings: Mapping[str, str], view: str) -> DataFrame:
-    path = paths.spark_path(table)
-    if not paths.has_data(table):
+def files_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, str], schemas: FileSchemas) -> DataFrame:
+    table = item.table
+    if table.has_partitions:
+        from hivedruid.spark.partitioned import partitioned_frame
+
+        return partitioned_frame(spark, item, settings, schemas)
+    is_visible = paths.is_visible_here(settings)
+    path = paths.spark_path(table, is_visible=is_visible)
+    if not paths.has_data(table, is_visible=is_visible):
         return empty_frame(spark, table)
+    return frame_of(spark, item, path, settings, schemas)
+
+
+def frame_of(
+    spark: SparkSession, item: TableInput, path: Place, settings: Mapping[str, str], schemas: FileSchemas
+) -> DataFrame:
+    """The columns in the files of a table, and those that Spark derives from the names of folders."""
+    table = item.table
     if is_json(table):
-        return _without_malformed(
-            table, json_lines(spark, table, path, settings), view, malformed_rows(table, settings)
-        )
+        lines = json_lines(spark, table, path, settings)
+        return _without_malformed(table, lines, item.view, malformed_rows(table, settings), _of_folders(path))
     if table.format == "textfile":
         return delimited_frame(spark, table, path, settings)
-    return columnar_frame(spark, table, path)
+    return columnar_frame(spark, item, path, schemas)
+
+
+def _of_folders(path: Place) -> list[str]:
+    """The columns that Spark derives from the names of folders."""
+    return [identifier(name) for name in path.columns] if isinstance(path, paths.Folders) else []
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
@@ -96,7 +130,7 @@ def empty_frame(spark: SparkSession, table: Table) -> DataFrame:
     columns = ", ".join(
         f"CAST(NULL AS {spark_type(column.type)}) AS {identifier(column.name)}" for column in table.columns
     )
-    return spark.sql(f"SELECT {columns} WHERE FALSE")
+    return query(spark, f"SELECT {columns} WHERE FALSE")
 
 
 def iceberg_name(table: Table) -> str:
@@ -104,51 +138,113 @@ def iceberg_name(table: Table) -> str:
     return f"{home_catalog.CATALOG}.{home_catalog.NAMESPACE}.{identifier(table.table_id)}"
 
 
-def iceberg_frame(spark: SparkSession, table: Table, *, is_whole: bool = False) -> DataFrame:
+def iceberg_frame(spark: SparkSession, item: TableInput, schemas: FileSchemas, metadata: Path | None) -> DataFrame:
     """The rows of a managed table. If it `is_whole`, no condition is moved below the sample, which has all rows."""
-    rows = spark.table(iceberg_name(table))
-    return _cast_by_name(rows.sample(1.0) if is_whole else rows, table)
+    if item.table.snapshot is not None:
+        rows = spark.read.option("versionAsOf", item.table.snapshot).table(iceberg_name(item.table))
+        return _cast_by_name(rows.sample(1.0) if item.is_whole else rows, rows.schema, item.table, item.columns)
+    rows = spark.table(iceberg_name(item.table))
+    schema = schemas.of_table(item.table.table_id, metadata, lambda: rows.schema)
+    return _cast_by_name(rows.sample(1.0) if item.is_whole else rows, schema, item.table, item.columns)
 
 
-def columnar_frame(spark: SparkSession, table: Table, path: str) -> DataFrame:
+def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: FileSchemas) -> DataFrame:
     """ORC and Parquet files. Columns match by name; files of old Hive versions use `_col0` …: those match by
     position."""
-    reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
-    rows = _orc_rows(spark, reader, table, path) if table.format == "orc" else reader.parquet(path)
-    if rows.columns and all(name == f"_col{number}" for number, name in enumerate(rows.columns)):
-        names = [column.field_name for column in table.columns[: len(rows.columns)]]
-        rows = rows.toDF(*names, *rows.columns[len(names) :])
-    return _cast_by_name(rows, table)
-
-
-def _orc_rows(spark: SparkSession, reader: DataFrameReader, table: Table, path: str) -> DataFrame:
     from pyspark.errors import PySparkException
 
-    rows = reader.orc(path)
+    table = item.table
+    reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
+    form = "orc" if table.format == "orc" else "parquet"
     try:
-        _ = rows.schema
+        if isinstance(path, paths.Folders):
+            schema = _without(reader.format(form).load(list(path.paths)).schema, path.columns)
+        else:
+            schema = schemas.of(paths.location_of(table), lambda: reader.format(form).load(path).schema)
     except PySparkException as error:
         from hivedruid.spark.orc_instants import has_instants, orc_frame
 
-        if not has_instants(error):
+        if error.getCondition() == "UNABLE_TO_INFER_SCHEMA":  # no file
+            return empty_frame(spark, table)
+        if form != "orc" or not has_instants(error):
             raise
-        return orc_frame(spark.read, path, empty_frame(spark, table).schema, [c.field_name for c in table.columns])
-    return rows
+        if isinstance(path, paths.Folders):
+            raise
+        rows = orc_frame(spark.read, path, empty_frame(spark, table).schema, [c.field_name for c in table.columns])
+        return _cast_by_name(rows, rows.schema, table, item.columns)
+    kept = path.columns if isinstance(path, paths.Folders) else ()
+    is_positional = bool(schema.names) and all(name == f"_col{number}" for number, name in enumerate(schema.names))
+    # Spark matches the columns of some ORC files by position
+    fields = _ddl(schema.fields if form == "orc" or is_positional else _needed(schema, item))
+    if isinstance(path, paths.Folders):
+        rows = _reader(spark, path, fields).format(form).load(list(path.paths))
+    else:
+        rows = reader.schema(fields).format(form).load(path)
+    if is_positional:
+        names = [column.field_name for column in table.columns[: len(schema.names)]]
+        names += schema.names[len(names) :]
+        rows, schema = rows.toDF(*names, *kept), _renamed(schema, names)
+    return _cast_by_name(rows, schema, table, item.columns, _of_folders(path))
 
 
-def _cast_by_name(rows: DataFrame, table: Table) -> DataFrame:
-    """The table's columns, null if missing in the data. A plain ORC TIMESTAMP was read in UTC: its cast to
-    TIMESTAMP_NTZ gives what was written."""
-    stored = {name.lower(): name for name in rows.columns}
+def _without(schema: StructType, names: Sequence[str]) -> StructType:
+    """The columns in the files, without those of folders, which Hive does not read in the files."""
+    return type(schema)([field for field in schema.fields if field.name.lower() not in names])
+
+
+def _reader(spark: SparkSession, folders: paths.Folders, fields: str) -> DataFrameReader:
+    """A reader of the folders of partitions, whose values are strings."""
+    derived = [f"{identifier(name)} STRING" for name in folders.columns]
+    return spark.read.option("basePath", folders.base).schema(", ".join(filter(None, [fields, *derived])))
+
+
+def _needed(schema: StructType, item: TableInput) -> list[StructField]:
+    """The fields of the input's columns; all of them if it has none or they are not in the files."""
+    names = {column.field_name.lower() for column in item.table.columns if column.name in item.columns}
+    return [field for field in schema.fields if field.name.lower() in names] or schema.fields
+
+
+def _ddl(fields: Sequence[StructField]) -> str:
+    """The fields as Spark's readers parse them fastest. Their metadata is not included: by it Spark would pad values
+    that it compares with a CHAR."""
+    return ", ".join(f"{identifier(field.name)} {_ddl_type(field.dataType)}" for field in fields)
+
+
+def _ddl_type(kind: Any) -> str:
+    match kind.typeName():
+        case "struct":
+            return f"STRUCT<{', '.join(f'{identifier(f.name)}: {_ddl_type(f.dataType)}' for f in kind.fields)}>"
+        case "array":
+            return f"ARRAY<{_ddl_type(kind.elementType)}>"
+        case "map":
+            return f"MAP<{_ddl_type(kind.keyType)}, {_ddl_type(kind.valueType)}>"
+        case _:
+            return str(kind.simpleString())
+
+
+def _renamed(schema: StructType, names: Sequence[str]) -> StructType:
+    fields = zip(names, schema.fields, strict=True)
+    return type(schema)([type(field)(name, field.dataType, field.nullable) for name, field in fields])
+
+
+def _cast_by_name(
+    rows: DataFrame, schema: StructType, table: Table, columns: Container[str], kept: Sequence[str] = ()
+) -> DataFrame:
+    """These columns of the table, null if missing in the data, and those that are kept. A plain ORC TIMESTAMP was read
+    in UTC: its cast to TIMESTAMP_NTZ gives what was written."""
+    stored = {field.name.lower(): field for field in schema.fields}
 
     def column_of(column: Column) -> str:
-        name = stored.get(column.field_name.lower())
-        source = identifier(name) if name else "NULL"
-        if name:
-            source = _with_moments(source, rows.schema[name].dataType, column.type)
-        return f"CAST({source} AS {spark_type(column.type)}) AS {identifier(column.name)}"
+        name, type_ = identifier(column.name), spark_type(column.type)
+        field = stored.get(column.field_name.lower())
+        if field is None:
+            return f"CAST(NULL AS {type_}) AS {name}"
+        source = identifier(field.name)
+        if field.dataType.simpleString() == type_.lower():
+            return source if source == name else f"{source} AS {name}"
+        return f"CAST({_with_moments(source, field.dataType, column.type)} AS {type_}) AS {name}"
 
-    return rows.selectExpr(*map(column_of, table.columns))
+    return rows.selectExpr(*[column_of(c) for c in table.columns if c.name in columns], *kept)
 
 
 def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int = 0) -> str:
@@ -179,15 +275,17 @@ def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int 
     return expression
 
 
-def json_lines(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:
+def json_lines(spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str]) -> DataFrame:
     """Every line of JSON files that is not blank: `value`, the columns, and `_bad`: why the row is malformed, or null.
 
     All columns of the table are checked, regardless of which a statement reads, so that every statement sees the same
     rows: `_bad` is not deterministic for Spark, which keeps it from moving filters in front of it.
     """
     lines = _text_lines(spark, path).where("value RLIKE '\\\\S'")
-    located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start")
-    return json_rows(located, table.columns, cell_format(table, settings), ("value", "_file", "_start"))
+    kept = _of_folders(path)
+    located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start", *kept)
+    form = cell_format(table, settings)
+    return json_rows(located, table.stored_columns, form, ("value", "_file", "_start", *kept))
 
 
 def json_rows(
@@ -228,20 +326,25 @@ def json_rows(
     return objects.selectExpr(*kept, *parsed_columns, bad)
 
 
-def _without_malformed(table: Table, lines: DataFrame, view: str, malformed: str) -> DataFrame:
-    names = [identifier(column.name) for column in table.columns]
+def _without_malformed(
+    table: Table, lines: DataFrame, view: str, malformed: str, kept: Sequence[str] = ()
+) -> DataFrame:
+    names = [*(identifier(column.name) for column in table.columns), *kept]
     if malformed == "skip":
         return lines.where("_bad IS NULL").selectExpr(*names)
     if malformed == "null":
-        return lines.selectExpr(*(f"IF(_bad IS NULL, {name}, NULL) AS {name}" for name in names))
+        nulls = [f"IF(_bad IS NULL, {name}, NULL) AS {name}" for name in names[: len(table.columns)]]
+        return lines.selectExpr(*nulls, *kept)
     stop = f"raise_error({literal(MALFORMED_MARK + view + ' ')})"
     return lines.where(f"IF(_bad IS NOT NULL AND spark_partition_id() >= 0, {stop}, TRUE)").selectExpr(*names)
 
 
-def delimited_frame(spark: SparkSession, table: Table, path: str, settings: Mapping[str, str]) -> DataFrame:
+def delimited_frame(spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str]) -> DataFrame:
     """Delimited text (LazySimpleSerDe) or CSV (OpenCSVSerde): a field that is missing or does not parse is null."""
-    lines = _without_header(_text_lines(spark, path), table)
-    return delimited_rows(lines, table, cell_format(table, settings))
+    kept = _of_folders(path)
+    lines = _without_header(_text_lines(spark, path), table, kept)
+    rows = delimited_rows(lines, table, cell_format(table, settings), kept)
+    return rows.selectExpr(*(identifier(column.name) for column in table.columns), *kept) if kept else rows
 
 
 def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Sequence[str] = ()) -> DataFrame:
@@ -262,11 +365,23 @@ def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Seque
     )
 
 
+def query_rows(spark: SparkSession, path: Path) -> tuple[DataFrame, StructType]:
+    """The rows of a native query in a Parquet file that Spark can read, and their schema: the footer is read here, as
+    Spark would run a job for it."""
+    from pyarrow.parquet import read_schema
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = from_arrow_schema(read_schema(path))
+    return spark.read.schema(_ddl(schema.fields)).parquet(str(path)), schema
+
+
 def _positions(table: Table) -> range:
     return range(1, len(table.columns) + 1)
 
 
-def _text_lines(spark: SparkSession, path: str) -> DataFrame:
+def _text_lines(spark: SparkSession, path: Place) -> DataFrame:
+    if isinstance(path, paths.Folders):
+        return _reader(spark, path, "value STRING").text(list(path.paths))
     return spark.read.option("recursiveFileLookup", value=True).text(path)
 
 
@@ -278,7 +393,7 @@ def cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
     )
 
 
-def _without_header(lines: DataFrame, table: Table) -> DataFrame:
+def _without_header(lines: DataFrame, table: Table, kept: Sequence[str] = ()) -> DataFrame:
     """The lines without the first `skip.header.line.count` of each file.
 
     Spark does not number lines; row ids increase within a partition, so they give the order within a file's first
@@ -297,6 +412,8 @@ def _without_header(lines: DataFrame, table: Table) -> DataFrame:
         "_metadata.file_path AS _file",
         "_metadata.file_block_start AS _start",
         "monotonically_increasing_id() AS _id",
+        *kept,
     )
     number = "row_number() OVER (PARTITION BY _file, _start ORDER BY _id) AS _number"
-    return numbered.selectExpr("value", "_start", number).where(f"_start > 0 OR _number > {header}").select("value")
+    rows = numbered.selectExpr("value", "_start", number, *kept).where(f"_start > 0 OR _number > {header}")
+    return rows.selectExpr("value", *kept)

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -26,39 +25,37 @@ from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.history import TableHistory
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.jobs.staged import StagedRows
-from hivedruid.kafka_secrets import has_references, in_files
+from hivedruid.kafka_secrets import has_references
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.plan.segment_files import FileScan
-from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.private import private_file, private_folder
 from hivedruid.results import Batch, Batches
 from hivedruid.scratch import fresh_folder, private_scratch
 from hivedruid.setting_types import other_machines
 from hivedruid.spark import (
+    commit_checks,
     failures,
     iceberg,
     inputs,
     launch,
-    malformed,
-    paths,
-    remote,
     segment_scans,
     session,
     staging,
+    status,
     topic_writing,
     topics,
     writing,
 )
-from hivedruid.spark.cells import identifier
+from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.iceberg import IcebergTables
-from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
+from hivedruid.spark.job_inputs import JobInputs
+from hivedruid.spark.rejects import Check, RejectsTables
+from hivedruid.spark.relations import Frames, query, views
 from hivedruid.spark.rows import stream
-from hivedruid.spark.serde import is_json
 from hivedruid.tables.rejects import rejects_name
 
 if TYPE_CHECKING:
-    from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
     from hivedruid.druid.segment_plan import SegmentPlan
@@ -78,9 +75,6 @@ TopicCheck = Callable[[Table, TopicState], None]
 
 NOTHING = SparkJob("", (), ())
 """The job of a statement that only queries the Iceberg catalog."""
-
-PROGRESS_AFTER = 1.0
-"""Seconds until a job's first status line."""
 
 
 class SparkRunner:
@@ -109,13 +103,13 @@ class SparkRunner:
         self._settings = settings
         self._druid_reader = druid_reader
         self._storage = storage
-        self._schemas = schemas
         self._check_topic = check_topic
         self._rejects = rejects
         self._name = name
         self._progress = progress
         self._note = note
         self.iceberg = IcebergTables(self._home, settings)
+        self._job_inputs = JobInputs(settings, FileSchemas(settings), self.iceberg, schemas, rejects, note)
         self._warned = False
 
     def rows(self, job: SparkJob) -> Batches:
@@ -123,8 +117,8 @@ class SparkRunner:
         return Batches(self._batches(job))
 
     def _batches(self, job: SparkJob) -> Generator[Batch, None, None]:
-        with self.running(job) as spark:
-            yield from stream(spark.sql(job.sql)).batches
+        with self._inputs(job) as (spark, frames):
+            yield from stream(query(spark, job.sql, frames), [column.type for column in job.columns]).batches
 
     def stage(
         self,
@@ -155,10 +149,14 @@ class SparkRunner:
 
                 with self._handed_over([folder], ExecutionError) as access:
                     return build(frame, table, spec, plan, folder, access, skip_timeless=skip_timeless)
-            return staging.stage(frame, table, spec, folder, skip_timeless=skip_timeless, shared=shared)
+            return staging.stage(
+                frame, table, spec, folder,
+                skip_timeless=skip_timeless, shared=shared, is_elsewhere=bool(other_machines(self._settings)),
+            )  # fmt: skip
 
-    def write(self, job: SparkJob, table: Table, overwrite: bool) -> int:
-        """Append the job's rows to a Hive-side table, or replace its rows; returns their number.
+    def write(self, job: SparkJob, table: Table, overwrite: bool, *, is_directory: bool = False) -> int:
+        """Append the job's rows to a Hive-side table, or replace its rows; returns their number. `is_directory`: the
+        table only describes files, which are named as Hive names them.
 
         Columns go by position and are cast to the table's types; a number that does not fit becomes null, as in Hive.
         The write is atomic: a failed job changes nothing.
@@ -173,7 +171,10 @@ class SparkRunner:
                 if not overwrite:
                     self.iceberg.check_rows(spark, table)
                 return writing.write_iceberg(spark, frame, table, self.iceberg, overwrite=overwrite)
-            return writing.write_files(frame, table, overwrite=overwrite)
+            is_elsewhere = bool(other_machines(self._settings))
+            if is_directory:
+                return writing.write_directory(frame, table, is_elsewhere=is_elsewhere)
+            return writing.write_files(frame, table, overwrite=overwrite, is_elsewhere=is_elsewhere)
 
     def maintain(self, table: Table, work: Callable[[SparkSession], T], otherwise: T) -> T:
         """Run procedures on a managed table; returns `otherwise` if nothing was written to it."""
@@ -251,17 +252,25 @@ class SparkRunner:
         """The session with the job's inputs as views, unless it has none; errors inside are raised as HiveDruidError.
         `details` returns additional text for the status line.
         """
+        with self._inputs(job, target, details, has_frames=has_views) as (spark, frames), views(spark, frames):
+            yield spark
+
+    @contextmanager
+    def _inputs(
+        self, job: SparkJob, target: Table | None = None, details: Callable[[], str] = str, *, has_frames: bool = True
+    ) -> Iterator[tuple[SparkSession, Frames]]:
+        """The session and the job's inputs, unless it needs none; errors inside are raised as HiveDruidError."""
         scratch = fresh_folder(self._home / "scratch")
         running: Job | None = None
         try:
             druid_files = self._read_druid(job, scratch)
             with (
                 self._job(job, target) as running,
-                self._status(running.spark, details),
+                status.shown(running.spark, self._settings, details, self._progress, self._note),
                 self._handed_over(_segment_locations(job), SegmentReadError) as access,
-                self._views(running, job if has_views else NOTHING, druid_files, access, scratch),
             ):
-                yield running.spark
+                needed = job if has_frames else NOTHING
+                yield running.spark, self._job_inputs.frames(running, needed, druid_files, access, scratch)
             self._check_topics(job)
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
             raise
@@ -303,11 +312,11 @@ class SparkRunner:
     def _job(self, job: SparkJob, target: Table | None) -> Iterator[Job]:
         """The home's session, with Iceberg if the job reads or writes an Iceberg table."""
         read = [item.table for item in job.inputs if isinstance(item, TableInput)]
-        needed = [target] if target is not None and target.has_snapshots else []
-        needed += [table for table in read if table.has_snapshots and self.iceberg.may_exist(table)]
+        written = [target] if target is not None and target.has_snapshots else []
         of_topics = [table for table in read if table.kind == "kafka"]
         if self._rejects is not None:
-            needed += filter(None, map(self._rejects.find, of_topics))
+            written += filter(None, map(self._rejects.find, of_topics))
+        needed = [*written, *(table for table in read if table.has_snapshots and self.iceberg.may_exist(table))]
         self._check_secrets(of_topics)
         for table in needed:
             self.iceberg.check_metadata(table)
@@ -317,9 +326,15 @@ class SparkRunner:
         with session.job(
             self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress, name=self._name
         ) as running:
-            for table in needed:
-                self.iceberg.take_over(running.spark, table)
-            yield running
+            self.iceberg.make_ready(running.spark, needed, target)
+            with commit_checks.checked(running.spark, self.iceberg, written):
+                yield running
+
+    def reject(self, job: SparkJob, item: TableInput, check: Check) -> int:
+        """Count the malformed records of a Kafka table that the job leaves out, and add them to its rejects table."""
+        with private_scratch(self._home) as scratch, self.running(job, has_views=False) as spark:
+            rows = self._job_inputs.records(spark, item, scratch, keep_raw=True)
+            return self._job_inputs.reject(spark, rows, item.table, check)
 
     def _check_secrets(self, tables: Iterable[Table]) -> None:
         """Raise UnsupportedError if the secret of a consumer would be needed on another machine."""
@@ -353,92 +368,6 @@ class SparkRunner:
                 raise failure(str(error)) from error
             yield access
 
-    @contextmanager
-    def _views(
-        self, running: Job, job: SparkJob, druid_files: Mapping[str, Path], access: Access, scratch: Path
-    ) -> Iterator[None]:
-        """Create the job's inputs as temporary views for the duration of the block."""
-        views: list[str] = []
-        try:
-            for item in job.inputs:
-                if isinstance(item, TableInput) and item.table.kind == "kafka":
-                    frame = self._topic_frame(running.spark, item, scratch)
-                else:
-                    frame = self._frame(running, item, druid_files, access)
-                frame.createOrReplaceTempView(item.view)
-                views.append(item.view)
-            yield
-        finally:
-            with suppress(Exception):  # if the server is gone, so are its views
-                for view in views:
-                    running.spark.catalog.dropTempView(view)
-
-    def _frame(
-        self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path], access: Access
-    ) -> DataFrame:
-        spark = running.spark
-        if isinstance(item, DruidInput):
-            return inputs.druid_frame(self._druid_rows(running, item, druid_files.get(item.view), access), item)
-        if item.table.has_snapshots and not self.iceberg.exists(spark, item.table):
-            self.iceberg.check_rows(spark, item.table)
-            return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
-        frame = inputs.table_frame(spark, item, self._settings)
-        self._note_skipped(spark, item.table)
-        return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
-
-    def _topic_frame(self, spark: SparkSession, item: TableInput, scratch: Path) -> DataFrame:
-        """The records of a topic, with its malformed ones as its table says."""
-        handling = inputs.malformed_rows(item.table, self._settings)
-        rows = self._records(spark, item, scratch, keep_raw=handling == "reject")
-        if handling in ("skip", "reject"):
-            if not item.are_counted:
-                self._reject(spark, rows, item.table)
-            frame = topics.without_malformed(rows, item.table)
-        else:
-            frame = (topics.with_nulls if handling == "null" else topics.checked)(rows, item.table)
-        return frame.select(*map(identifier, item.columns))
-
-    def _records(self, spark: SparkSession, item: TableInput, scratch: Path, *, keep_raw: bool) -> DataFrame:
-        """Spark reads the consumer's secrets from files below `scratch`."""
-        private_folder(scratch.parent)
-        private_folder(scratch)
-        consumer = in_files(consumer_properties(item.table.properties), scratch / item.view)
-        return topics.topic_rows(spark, item, self._settings, consumer, self._schemas, keep_raw=keep_raw)
-
-    def _reject(self, spark: SparkSession, rows: DataFrame, table: Table, check: Check = lambda _: None) -> int:
-        assert self._rejects is not None
-        return reject_malformed(spark, rows, table, self._rejects, self.iceberg, self._note, check)
-
-    def reject(self, job: SparkJob, item: TableInput, check: Check) -> int:
-        """Count the malformed records of a Kafka table that the job leaves out, and add them to its rejects table."""
-        with private_scratch(self._home) as scratch, self.running(job, has_views=False) as spark:
-            return self._reject(spark, self._records(spark, item, scratch, keep_raw=True), item.table, check)
-
-    def _druid_rows(self, running: Job, item: DruidInput, path: Path | None, access: Access) -> DataFrame:
-        """The rows of a native query; `path` is its file of `_read_druid`."""
-        spark, elsewhere = running.spark, not running.shares_files
-        if isinstance(item.scan, QueryScan):
-            return segment_scans.query_frame(spark, item.read, item.scan, None if elsewhere else path)
-        frames = []
-        if item.scan is not None:
-            frames.append(segment_scans.file_frame(spark, item.read, item.scan, access, is_elsewhere=elsewhere))
-        if path is not None:
-            frames.append(remote.uploaded_rows(spark, path) if elsewhere else spark.read.parquet(str(path)))
-        return frames[0] if len(frames) == 1 else frames[0].union(frames[1])
-
-    def _note_skipped(self, spark: SparkSession, table: Table) -> None:
-        """Report the rows skipped by `skip`; this requires a separate pass, since a job may read only part of the
-        rows.
-        """
-        if table.kind == "files" and is_json(table) and inputs.malformed_rows(table, self._settings) == "skip":
-            malformed = self._malformed(spark, table)
-            if malformed.count:
-                self._note(f"skipped {malformed}")
-
-    def _malformed(self, spark: SparkSession, table: Table) -> malformed.MalformedRows:
-        lines = inputs.json_lines(spark, table, paths.spark_path(table), self._settings)
-        return malformed.find(table.full_name, lines)
-
     def _explained(
         self, error: Exception, job: SparkJob, running: Job | None, target: Table | None = None
     ) -> HiveDruidError:
@@ -456,41 +385,16 @@ class SparkRunner:
             mark = f"[USER_RAISED_EXCEPTION] {inputs.MALFORMED_MARK}{item.view} "
             if running and isinstance(item, TableInput) and mark in text:
                 return SparkError(
-                    str(self._malformed(running.spark, item.table)),
+                    str(self._job_inputs.malformed(running.spark, item.table)),
                     hint=f"SET TBLPROPERTIES ('{MALFORMED_ROWS}'='skip') skips them",
                 )
-        translated = failures.translate(error, log)
+        translated = failures.translate(error, log, is_elsewhere=bool(other_machines(self._settings)))
         tables = [item.table for item in job.inputs if isinstance(item, TableInput)]
         for table in [*tables, *([target] if target is not None else [])]:
             if table.has_snapshots and f"/{table.table_id}/metadata/" in text:
                 damaged = iceberg.unreadable(table, translated.message.removeprefix("Spark: "))
                 return SparkError(damaged.message, hint=f"{damaged.hint}; see Spark's log: {log}")
         return translated
-
-    @contextmanager
-    def _status(self, spark: SparkSession, details: Callable[[], str]) -> Iterator[None]:
-        """Show the progress of the running job inside the block; Spark reports it twice a second."""
-        begun = monotonic()
-        shown = False
-
-        def show(stages: Iterable[Any] | None, done: bool, **_: object) -> None:
-            nonlocal shown
-            active = [stage for stage in stages or () if not stage.done]
-            if done or not active or monotonic() - begun < PROGRESS_AFTER:
-                return
-            shown = True
-            every = list(stages or ())
-            share = 100 * sum(s.num_completed_tasks for s in active) // max(1, sum(s.num_tasks for s in active))
-            number = len(every) - len(active) + 1
-            self._progress(f"Spark: stage {number}/{len(every)}, {share} %{details()} ({monotonic() - begun:.0f} s)")
-
-        spark.registerProgressHandler(show)
-        try:
-            yield
-        finally:
-            spark.removeProgressHandler(show)
-            if shown:
-                self._progress("")
 
 
 def _segment_locations(job: SparkJob) -> list[str]:

@@ -65,7 +65,8 @@ POOLS = """<?xml version="1.0"?>
 @dataclass(frozen=True)
 class Configuration:
     """The configuration of a keeper. `options` are those of the JVM without its working files, `archive` is the path of
-    its class-data archive, or empty; `idle` is in seconds.
+    its class-data archive, or empty; `idle` is in seconds. A `private` server ends with the process that started it,
+    also while it starts.
     """
 
     java: str
@@ -78,15 +79,16 @@ class Configuration:
     libraries: str
     idle: float
     private: bool
+    log: str
 
 
 class Ended(Exception):  # noqa: N818 - a request, not a fault
-    """SIGTERM."""
+    """SIGTERM, or the end of the process of a private server that is starting."""
 
 
 def main(home: Path) -> None:
-    files = Files(home)
     configuration = Configuration(**json.loads(sys.stdin.buffer.readline()))
+    files = Files(home, Path(configuration.log))
     signal.signal(signal.SIGTERM, _end)
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
@@ -102,6 +104,8 @@ def main(home: Path) -> None:
             _answer(f"{error.filename or local}: {error.strerror}")
         finally:
             shutil.rmtree(local, ignore_errors=True)
+            if configuration.private and _is_closed(sys.stdin.fileno()):  # otherwise its process removes the folder
+                shutil.rmtree(home, ignore_errors=True)
 
 
 def _end(*_: object) -> None:
@@ -114,13 +118,14 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
     start = _prepare_log(files.log)
     archive = Archive(Path(configuration.archive)) if configuration.archive else None
     jvm = _launch(files, configuration, local, archive)
+    pipe = sys.stdin.fileno() if configuration.private else None
     try:
-        port = _port(jvm, files.log, start)
+        port = _port(jvm, files.log, start, pipe)
         if port is None and archive and archive.prevented_start(jvm.returncode, _text(files.log, start)):
             archive.finish(jvm.returncode)
             archive, start = None, _prepare_log(files.log)
             jvm = _launch(files, configuration, local, archive)
-            port = _port(jvm, files.log, start)
+            port = _port(jvm, files.log, start, pipe)
         if port is None:
             return _answer(_reason(files.log, start))
         known = Server(
@@ -129,7 +134,7 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
         )  # fmt: skip
         _publish(files, known)
         _answer(None)
-        _watch(files, configuration, jvm, known)
+        _watch(files, configuration, jvm, known, pipe)
     finally:
         files.discovery.unlink(missing_ok=True)
         _end_jvm(jvm, WRITING if archive and not archive.used else END)
@@ -138,15 +143,16 @@ def _keep(files: Files, configuration: Configuration, local: Path) -> None:
         files.opened.unlink(missing_ok=True)
 
 
-def _watch(files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes], known: Server) -> None:
+def _watch(
+    files: Files, configuration: Configuration, jvm: subprocess.Popen[bytes], known: Server, pipe: int | None
+) -> None:
     """Return when the server must stop."""
     mark = files.discovery.stat().st_ino
     for folder in (files.clients, files.owners):
         private_folder(folder)
-    pipe = sys.stdin.fileno() if configuration.private else None
     events = Events(jvm.pid, [files.folder, files.clients, files.owners], pipe)
     while jvm.poll() is None:
-        if pipe is not None and select.select([pipe], [], [], 0)[0]:
+        if _is_closed(pipe):
             return
         try:
             left = files.jobs.stat().st_mtime + configuration.idle - time()
@@ -218,9 +224,16 @@ def _kill_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def _port(jvm: subprocess.Popen[bytes], log: Path, start: int) -> int | None:
-    """The port on which the JVM listens; None if it exits instead."""
+def _is_closed(pipe: int | None) -> bool:
+    """Whether the process that holds the other end of the pipe has ended."""
+    return pipe is not None and bool(select.select([pipe], [], [], 0)[0])
+
+
+def _port(jvm: subprocess.Popen[bytes], log: Path, start: int, pipe: int | None) -> int | None:
+    """The port on which the JVM listens; None if it exits instead. Raises Ended if the pipe is closed."""
     while True:
+        if _is_closed(pipe):
+            raise Ended
         ended = jvm.poll() is not None
         with log.open("rb") as file:
             file.seek(start)

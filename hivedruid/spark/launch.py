@@ -137,7 +137,7 @@ def class_path(wanted: Wanted, pyspark: Path) -> str:
 
 
 def configuration(
-    wanted: Wanted, java: Path, classes: str, *, idle: float, archive: Path | None = None
+    wanted: Wanted, java: Path, classes: str, *, idle: float, log: Path, archive: Path | None = None
 ) -> dict[str, object]:
     """The keeper's configuration: defaults, then settings that were SET, then required values. `classes` is the class
     path, `archive` its class-data archive. Raises UsageError for a secret that cannot be read.
@@ -161,7 +161,7 @@ def configuration(
     return asdict(
         Configuration(
             str(java), options, classes, str(archive or ""), properties, wanted.version, dict(given), wanted.libraries,
-            idle=idle, private=not local,
+            idle=idle, private=not local, log=str(log),
         )
     )  # fmt: skip
 

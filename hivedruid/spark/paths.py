@@ -1,14 +1,26 @@
-"""LOCATIONs: whether they are on this machine, whether they exist, and their form as Spark paths."""
+"""Paths and LOCATIONs as Spark gets them; whether LOCATIONs are on this machine, and whether they exist."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SemanticError
 from hivedruid.filesystems import local_path
+
+
+@dataclass(frozen=True)
+class Folders:
+    """The folders of partitions as paths for Spark's readers, below the folder `base`; Spark derives the values of
+    `columns` from their names."""
+
+    paths: tuple[str, ...]
+    base: str
+    columns: tuple[str, ...]
 
 
 def location_of(table: Table) -> str:
@@ -18,32 +30,45 @@ def location_of(table: Table) -> str:
     return table.location
 
 
-def spark_path(table: Table) -> str:
-    """The location as a path for Spark's readers, with special characters escaped. Raises SemanticError if it does not
-    exist.
+def uri(location: str | Path) -> str:
+    """The location for Spark: every path has its scheme, since the default file system of a cluster (fs.defaultFS) may
+    be another one than that of this machine. Nothing is escaped, as in Hadoop's URIs."""
+    path = local_path(str(location))
+    return str(location) if path is None else f"file://{path}"
+
+
+def readable(location: str | Path) -> str:
+    """The same for Spark's readers, which interpret some characters of paths as patterns."""
+    path = local_path(str(location))
+    return uri(location) if path is None else re.sub(r"([\\{}\[\]*?])", r"\\\1", uri(path))
+
+
+def spark_path(table: Table, *, is_visible: bool) -> str:
+    """The LOCATION for Spark's readers. Raises SemanticError if it does not exist on this machine. That is not checked
+    unless it `is_visible` here: see `is_visible_here`.
     """
     location = location_of(table)
     path = local_path(location)
-    if path is None:
-        return location
+    if path is None or not is_visible:
+        return readable(location)
     if not path.exists():
         raise SemanticError(
             f"table {table.full_name}: file or folder {path} does not exist", hint="check the table's LOCATION"
         )
     if not os.access(path, os.R_OK):
         raise SemanticError(f"table {table.full_name}: {path} cannot be read", hint="check the permissions")
-    return escaped(path)
+    return readable(path)
 
 
-def escaped(path: Path) -> str:
-    """The path for Spark's readers, which interpret some characters as patterns."""
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
+def is_visible_here(settings: Mapping[str, str]) -> bool:
+    """Whether this machine has the files that Spark reads: its driver runs here, unless there is a `spark.remote`."""
+    return not settings.get("spark.remote")
 
 
-def has_data(table: Table) -> bool:
+def has_data(table: Table, *, is_visible: bool) -> bool:
     """Whether there is any file to read; hidden files (`_…`, `.…`) do not count, as in Hadoop. True where unknown."""
     path = local_path(location_of(table))
-    if path is None or path.is_file():
+    if path is None or not is_visible or path.is_file():
         return True
     for _, folders, names in os.walk(path):
         folders[:] = [folder for folder in folders if not folder.startswith(("_", "."))]

@@ -42,12 +42,12 @@ def call(spark: SparkSession, table: Table, procedure: str, arguments: Mapping[s
     return [row.asDict() for row in rows]
 
 
-def repeated(spark: SparkSession, table: Table, what: str, work: Callable[[], None]) -> None:
+def repeated(spark: SparkSession, table: Table, what: str, work: Callable[[], None], attempts: int = ATTEMPTS) -> None:
     """Do work that makes one commit of a table, and repeat it after a conflict.
 
     Raises ConflictError if there is one at every attempt; `what` names the work.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         try:
             SparkCall(spark, work).wait()
         except Exception as error:
@@ -56,10 +56,14 @@ def repeated(spark: SparkSession, table: Table, what: str, work: Callable[[], No
             conflict = error
         else:
             return
-    raise ConflictError(
+    raise conflict_error(table, what) from conflict
+
+
+def conflict_error(table: Table, what: str) -> ConflictError:
+    return ConflictError(
         f"{what} of {table.full_name}: other statements changed the same files during each of {ATTEMPTS} attempts",
         hint="rerun it when no other statement deletes or overwrites rows of this table; no row has changed",
-    ) from conflict
+    )
 
 
 def options(given: Mapping[str, object]) -> str:

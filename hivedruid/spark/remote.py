@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,44 +12,64 @@ from urllib.parse import urlsplit
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
 from hivedruid.secret_text import remember
 from hivedruid.secrets import ENVIRONMENT_PREFIX, masked
+from hivedruid.spark.failures import first_line
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.client import ChannelBuilder
     from pyspark.sql.connect.session import SparkSession
 
     from hivedruid.spark.client import Session
 
+_CONNECTING = re.compile(r"^failed to connect to all addresses; last error: (?:[A-Z]+: )?")
 PATIENCE = 4
 """Retries of a call that fails to connect: about ten seconds in total, with pauses that grow fourfold."""
 
 
 def open_session(settings: Mapping[str, str]) -> Session:
     """A session on the server. Raises UsageError for an invalid URL or token."""
-    from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     from hivedruid.spark.client import Session
 
-    url = _checked(settings["spark.remote"])
-    builder = DefaultChannelBuilder(url)
-    token = _token(settings.get("spark.remote.token", ""))
-    if token:
-        builder.set("token", token)
-    spark = Session(builder)
+    spark = Session(channel_builder(settings["spark.remote"], settings.get("spark.remote.token", "")))
     spark.client.set_retry_policies([DefaultPolicy(max_retries=PATIENCE)])
     return spark
 
 
+def channel_builder(url: str, reference: str) -> ChannelBuilder:
+    """The way to a server; `reference` is that of its token, or empty. Raises UsageError for an invalid URL or
+    token."""
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    builder = DefaultChannelBuilder(_checked(url))
+    token = _token(reference)
+    if token:
+        builder.set("token", token)
+    return builder
+
+
 def is_unreachable(error: BaseException) -> bool:
     """Whether the error means that the server is unreachable or rejects the token."""
-    status = getattr(error, "getGrpcStatusCode", lambda: None)()
-    return getattr(status, "name", "") in ("UNAVAILABLE", "UNAUTHENTICATED")
+    return _status(error) in ("UNAVAILABLE", "UNAUTHENTICATED")
 
 
-def unreachable(settings: Mapping[str, str]) -> ConnectError:
+def _status(error: BaseException) -> str:
+    return getattr(getattr(error, "getGrpcStatusCode", lambda: None)(), "name", "")
+
+
+def unreachable(settings: Mapping[str, str], error: BaseException) -> ConnectError:
+    """The error for one that `is_unreachable`."""
     url = masked("spark.remote", settings["spark.remote"])
+    instead = "or SET spark.remote= to use the local Spark server"
+    if _status(error) == "UNAUTHENTICATED":
+        problem = "rejected the token" if settings.get("spark.remote.token") else "requires a token"
+        return ConnectError(
+            f"the Spark Connect server {url} {problem}",
+            hint=f"SET spark.remote.token=env:NAME or file:PATH to the token of the server, {instead}",
+        )
+    reason = _CONNECTING.sub("", first_line(str(error)))
     return ConnectError(
-        f"the Spark Connect server {url} cannot be reached or rejected the token",
-        hint="check spark.remote and spark.remote.token, or SET spark.remote= to use the local Spark server",
+        f"cannot reach the Spark Connect server {url}: {reason}", hint=f"check spark.remote and the server, {instead}"
     )
 
 

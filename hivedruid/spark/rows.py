@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryFile
 from threading import Condition
@@ -11,38 +12,77 @@ from typing import IO, TYPE_CHECKING, Any
 
 from hivedruid.cells import DayTimeInterval, YearMonthInterval, float_text
 from hivedruid.results import Batch, Batches
-from hivedruid.spark.calls import SparkCall
+from hivedruid.spark.calls import NOTICED, SparkCall
 from hivedruid.spark.cells import identifier, literal
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructType
+
+    from hivedruid.catalog.types import HiveType
 
 Decoder = Callable[[Any], Any]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+_PLAIN = {
+    "boolean",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "decimal",
+    "string",
+    "varchar",
+    "char",
+    "binary",
+    "date",
+    "timestamp",
+}
+"""The Hive types whose Spark types are not encoded."""
+
 HELD = 64 * 1024 * 1024
 """Bytes of unread rows kept in memory; the rest is spilled to a file."""
 
 
-def stream(frame: DataFrame) -> Batches:
+def stream(frame: DataFrame, expected: Sequence[HiveType] = ()) -> Batches:
     """The rows in order, streamed, as the Python values documented in `results.Result`. Some values are encoded for
     transfer: TIMESTAMP as microseconds, since naive datetimes in the machine's time zone repeat hours; year-month
     intervals as months, which Arrow does not support; maps as pairs; structs by position, since field names may
     repeat.
+
+    If none of the `expected` types is encoded, one request has the schema and the rows; otherwise another has the
+    schema first. The types that Spark returns are those that count.
     """
-    return Batches(_batches(frame))
+    return Batches(_batches(frame, is_plain=bool(expected) and all(kind.name in _PLAIN for kind in expected)))
 
 
-def _batches(frame: DataFrame) -> Iterator[Batch]:
-    types = [field.dataType for field in frame.schema.fields]
+def _batches(frame: DataFrame, *, is_plain: bool) -> Iterator[Batch]:
+    with closing(iter(_Arrivals(frame if is_plain else _encoded(frame, types := _types(frame.schema))))) as arrivals:
+        received = _types(next(arrivals))
+        if not (is_plain and any(map(_travels, received))):
+            yield from _decoded(arrivals, received if is_plain else types)
+            return
+    yield from _batches(frame, is_plain=False)
+
+
+def _types(schema: StructType) -> list[DataType]:
+    return [field.dataType for field in schema.fields]
+
+
+def _encoded(frame: DataFrame, types: Sequence[DataType]) -> DataFrame:
     names = [f"_{number}" for number in range(len(types))]
     expressions = [
         f"{_wire(identifier(name), kind)} AS {identifier(name)}" for name, kind in zip(names, types, strict=True)
     ]
+    return frame.toDF(*names).selectExpr(*expressions)
+
+
+def _decoded(arrivals: Iterator[Any], types: Sequence[DataType]) -> Iterator[Batch]:
     decoders = [None if kind.typeName() == "float" else _decoder(kind) for kind in types]
-    for batch in _Arrivals(frame.toDF(*names).selectExpr(*expressions)):
+    for batch in arrivals:
         columns = [
             [None if cell is None else decoder(cell) for cell in column.to_pylist()] if decoder else column
             for column, decoder in zip(batch.columns, decoders, strict=True)
@@ -51,9 +91,9 @@ def _batches(frame: DataFrame) -> Iterator[Batch]:
 
 
 class _Arrivals:
-    """The batches of a job's result, fetched by a separate thread as fast as Spark produces them. Slow readers do not
-    block Spark: unread rows are buffered here, and the job ends when the last one has arrived. A reader that stops
-    early cancels the job.
+    """The schema and the batches of a job's result, fetched by a separate thread as fast as Spark produces them. Slow
+    readers do not block Spark: unread rows are buffered here, and the job ends when the last one has arrived. A reader
+    that stops early cancels the job.
     """
 
     def __init__(self, frame: DataFrame) -> None:
@@ -66,7 +106,7 @@ class _Arrivals:
         self._left = False
         self._over = False
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Generator[Any, None, None]:
         call = SparkCall(self._frame.sparkSession, self._fetch)
         try:
             while (batch := self._next()) is not None:
@@ -79,15 +119,15 @@ class _Arrivals:
                 self._file.close()
 
     def _next(self) -> Any:
-        """The next batch, None after the last one; spilled batches are read from the file on demand."""
+        """The schema, then the batches, None after the last one; spilled batches are read from the file on demand."""
         with self._changed:
             while not self._waiting and not self._over:
-                self._changed.wait()
+                self._changed.wait(NOTICED)
             if not self._waiting:
                 return None
             batch = self._waiting.popleft()
             if not isinstance(batch, tuple):
-                self._held -= batch.get_total_buffer_size()
+                self._held -= _size(batch)
                 return batch
             import pyarrow as pa
 
@@ -102,16 +142,15 @@ class _Arrivals:
             for item in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
                 if self._left:
                     break
-                if hasattr(item, "to_batches"):  # other items are the schema
-                    for batch in item.to_batches():
-                        self._put(batch)
+                for part in item.to_batches() if hasattr(item, "to_batches") else [item]:
+                    self._put(part)
         finally:
             with self._changed:
                 self._over = True
                 self._changed.notify()
 
     def _put(self, batch: Any) -> None:
-        size = batch.get_total_buffer_size()  # nbytes reads offsets that Spark leaves out of an empty array of arrays
+        size = _size(batch)
         with self._changed:
             if self._held + size > HELD:
                 self._waiting.append(self._spilt(batch))
@@ -127,6 +166,11 @@ class _Arrivals:
             self._schema = batch.schema
         position = self._file.seek(0, 2)
         return position, self._file.write(batch.serialize())
+
+
+def _size(part: Any) -> int:
+    """The bytes of a batch. Its `nbytes` reads offsets that Spark leaves out of an empty array of arrays."""
+    return part.get_total_buffer_size() if hasattr(part, "get_total_buffer_size") else 0
 
 
 def _wire(expression: str, kind: DataType, depth: int = 0) -> str:

@@ -25,6 +25,7 @@ PACKAGE = (
     "hivedruid/druid/__init__.py",
     "hivedruid/druid/instants.py",
     "hivedruid/druid/interval_sets.py",
+    "hivedruid/druid/paths.py",
     "hivedruid/errors.py",
     "hivedruid/filesystems.py",
     "hivedruid/references.py",
@@ -34,6 +35,7 @@ PACKAGE = (
     "hivedruid/segments",
     "hivedruid/spark/__init__.py",
     "hivedruid/spark/segment_source.py",
+    "hivedruid/versions.py",
 )
 """The files and folders that this source needs."""
 FAILED = "hivedruid: segment "

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -27,7 +28,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from time import monotonic, sleep, time
+from typing import Any
 
+from hivedruid import notices
 from hivedruid.errors import SparkError
 from hivedruid.locks import Lock, is_held
 from hivedruid.private import private_file, private_folder
@@ -39,6 +42,8 @@ LOG_FILE = Path("logs", "spark.log")
 LOG_LIMIT = 10_000_000
 """Bytes after which the log is rotated to spark.log.1."""
 
+SLOW = 60.0
+"""Seconds after which the start of a driver for a cluster is reported."""
 GIVE_UP = 120.0
 """Seconds after which a server that neither becomes ready nor exits is killed."""
 POLL = 0.05
@@ -85,9 +90,10 @@ class Server:
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a home's server."""
+    """The files of a home's server, or of one for a cluster, whose `own_log` is elsewhere."""
 
     home: Path
+    own_log: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -124,7 +130,7 @@ class Files:
 
     @property
     def log(self) -> Path:
-        return self.home / LOG_FILE
+        return self.own_log or self.home / LOG_FILE
 
 
 class ClientMark:
@@ -281,12 +287,12 @@ def stop(home: Path, progress: Progress = lambda _: None) -> bool:
         return alive
 
 
-def start(home: Path, configuration: Mapping[str, object], token: str, progress: Progress) -> Server:
+def start(home: Path, configuration: Mapping[str, Any], token: str, progress: Progress) -> Server:
     """Start a server with its own keeper. The caller holds the starting lock. `configuration` has the fields of
     `keeper.Configuration`. Raises SparkError with the reason if it fails to start.
     """
     progress("Spark: starting")
-    files = Files(home)
+    files = Files(home, Path(configuration["log"]))
     private_folder(files.log.parent)
     keeper = subprocess.Popen(
         [sys.executable, "-m", "hivedruid.spark.keeper", str(home)],
@@ -294,7 +300,7 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=files.folder,
-        env=_environment(token, local=not configuration["private"]),
+        env=_environment(token, configuration),
         start_new_session=True,  # not affected by Ctrl-C at the terminal
     )
     assert keeper.stdin is not None
@@ -306,6 +312,8 @@ def start(home: Path, configuration: Mapping[str, object], token: str, progress:
             _lifelines.append(keeper.stdin)
         else:
             keeper.stdin.close()
+        if configuration["private"] and not select.select([keeper.stdout], [], [], SLOW)[0]:
+            notices.note(f"Spark's driver has not started after {SLOW:.0f} s; see Spark's log: {files.log}")
         answer = keeper.stdout.readline()
     finally:
         keeper.stdout.close()
@@ -321,14 +329,17 @@ _lifelines: list[object] = []
 """Pipes to keepers of private servers, which stop when the pipes close."""
 
 
-def _environment(token: str, *, local: bool) -> dict[str, str]:
+def _environment(token: str, configuration: Mapping[str, Any]) -> dict[str, str]:
     """The environment without variables of other Spark installations; the token is not visible in a command line. With
-    a local master, every port of Spark is on the loopback address."""
+    a local master, every port of Spark is on the loopback address. Otherwise `spark.pyspark.python` is the Python of
+    the workers."""
+    local = not configuration["private"]
+    python = sys.executable if local else configuration["properties"].get("spark.pyspark.python", sys.executable)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "_PYSPARK"))}
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     loopback = {"SPARK_LOCAL_IP": "127.0.0.1"} if local else {}
-    own = {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_CONNECT_AUTHENTICATE_TOKEN": token}
+    own = {"PYTHONPATH": path, "PYSPARK_PYTHON": python, "SPARK_CONNECT_AUTHENTICATE_TOKEN": token}
     return {**kept, **own, **loopback}
 
 

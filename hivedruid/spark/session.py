@@ -17,20 +17,24 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from threading import RLock
 from time import sleep, time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-import hivedruid
 from hivedruid.errors import ConnectError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.local import archives, artifacts
 from hivedruid.local.java import java_command
+from hivedruid.locks import Lock
+from hivedruid.private import private_folder
 from hivedruid.setting_types import seconds
-from hivedruid.spark import failures, launch, remote, server
+from hivedruid.spark import failures, launch, remote, remote_sessions, server
+from hivedruid.spark.remote_sessions import RemoteMark, RemoteSession
 from hivedruid.spark.server import Server, Wanted
+from hivedruid.versions import VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -59,18 +63,20 @@ class _Client:
     spark: Session
     service: str
     used: float
-    mark: server.ClientMark | None
+    mark: server.ClientMark | RemoteMark
     owner: str
     applied: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Job:
-    """The context of a running job. `shares_files`: whether the service can read files written by this process."""
+    """The context of a running job. `log` is that of the service; `shares_files`: whether the service can read files
+    written by this process."""
 
     spark: SparkSession
     server: Server | None
     home: Path
+    log: Path
     shares_files: bool
 
     def lost(self, error: BaseException) -> bool:
@@ -88,6 +94,8 @@ class Job:
 
 _clients: dict[tuple[Path, str], _Client] = {}
 _private: Path | None = None
+_log: tuple[Path, Lock] | None = None
+"""The log of the private server, which is locked as long as this process runs."""
 _changing = RLock()
 """Held while the dictionary of sessions or of servers in use changes."""
 
@@ -117,7 +125,8 @@ def job(
         tag = f"hivedruid-{uuid4().hex}"
         client.spark.addTag(tag)
         try:
-            yield Job(client.spark, own, where, shares_files=own is not None and launch.is_local(settings))
+            shares_files = own is not None and launch.is_local(settings)
+            yield Job(client.spark, own, where, _log_of(where, home), shares_files)
         except (KeyboardInterrupt, GeneratorExit):
             with suppress(Exception):  # a stopped server runs no jobs
                 client.spark.interruptTag(tag)
@@ -129,7 +138,7 @@ def job(
 
 def exit_error(running: Job) -> SparkError:
     """The error for a server that exited during a job."""
-    own = log_file(running.home)
+    own = running.log
     with suppress(OSError), own.open("rb") as file:
         file.seek(max(0, own.stat().st_size - 20_000))
         if b"java.lang.OutOfMemoryError" in file.read():
@@ -147,7 +156,8 @@ def session(settings: Mapping[str, str], home: Path) -> SparkSession:
 
 def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server:
     """The home's shared server, started if necessary."""
-    with _own(settings, server.shared_home(home), libraries=False, progress=progress) as known:
+    where = server.shared_home(home)
+    with _own(settings, where, log_file(where), libraries=False, progress=progress) as known:
         return known
 
 
@@ -155,13 +165,21 @@ def release(home: Path, name: str = "") -> None:
     """Close the session of a home folder, if there is one; a session with an owner stays open on the server."""
     with _changing:
         client = _clients.pop((home, name), None)
-    if client is not None and client.owner and client.mark is not None:
+    if client is not None and client.owner and isinstance(client.mark, server.ClientMark):
         client.spark.stop()
         client.mark.leave()
     elif client is not None:
         client.spark.close()
-        if client.mark is not None:
-            client.mark.remove()
+        client.mark.remove()
+
+
+def interrupt(home: Path, name: str = "") -> None:
+    """Cancel the running jobs of a session of a home folder, if there is one."""
+    with _changing:
+        client = _clients.get((home, name))
+    if client is not None:
+        with suppress(Exception):  # a stopped server runs no jobs
+            client.spark.interruptAll()
 
 
 def release_all() -> None:
@@ -185,7 +203,7 @@ def _service(
         return
     where = server.shared_home(home) if launch.is_local(settings) else _private_folder()
     try:
-        with _own(settings, where, libraries=libraries, progress=progress) as known:
+        with _own(settings, where, _log_of(where, home), libraries=libraries, progress=progress) as known:
             with _changing:
                 server.held[where] = server.held.get(where, 0) + 1
             try:
@@ -198,7 +216,9 @@ def _service(
 
 
 @contextmanager
-def _own(settings: Mapping[str, str], where: Path, *, libraries: bool, progress: Progress) -> Iterator[Server]:
+def _own(
+    settings: Mapping[str, str], where: Path, log: Path, *, libraries: bool, progress: Progress
+) -> Iterator[Server]:
     def wanted() -> Wanted:
         group = artifacts.locked_group(LIBRARIES)
         jars = artifacts.resolve(group, progress) if libraries else [artifacts.cached(artifact) for artifact in group]
@@ -211,7 +231,7 @@ def _own(settings: Mapping[str, str], where: Path, *, libraries: bool, progress:
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
         java, classes = java_command(), launch.class_path(required, artifacts.pyspark_folder())
         archive = archives.archive_path(java, classes) if launch.is_local(settings) else None
-        configuration = launch.configuration(required, java, classes, idle=idle, archive=archive)
+        configuration = launch.configuration(required, java, classes, idle=idle, log=log, archive=archive)
         return server.start(where, configuration, secrets.token_urlsafe(32), progress)
 
     with server.running_server(where, wanted, begin, progress=progress) as known:
@@ -222,7 +242,7 @@ def version() -> str:
     """The versions that a server must have to be used by this process."""
     from pyspark.version import __version__ as pyspark
 
-    return f"hivedruid {hivedruid.__version__}, pyspark {pyspark}"
+    return f"hivedruid {VERSION}, pyspark {pyspark}"
 
 
 def _private_folder() -> Path:
@@ -234,18 +254,53 @@ def _private_folder() -> Path:
     return _private
 
 
+def _log_of(where: Path, home: Path) -> Path:
+    """The log of the server in a folder. That of this process's server for a cluster is in the home of its first job;
+    another process with the same home has another."""
+    global _log  # noqa: PLW0603
+    if where != _private:
+        return log_file(where)
+    with _changing:
+        if _log is None:
+            folder = home / server.LOG_FILE.parent
+            private_folder(folder.parent)
+            private_folder(folder)
+            locks = ((path, Lock(path)) for path in map(folder.joinpath, _log_names()))
+            _log = next((path, lock) for path, lock in locks if lock.take())
+        return _log[0]
+
+
+def _log_names() -> Iterator[str]:
+    yield "spark-cluster.log"
+    yield from (f"spark-cluster-{number}.log" for number in count(2))
+
+
 def stop_private() -> None:
     """Stop this process's private server for a cluster, if there is one."""
-    global _private
+    global _private, _log  # noqa: PLW0603
     if _private is not None:
         atexit.unregister(stop_private)
         folder, _private = _private, None
         server.stop(folder)
         shutil.rmtree(folder, ignore_errors=True)
+    if _log is not None:
+        _log[1].close()
+        _log = None
 
 
-def _client(where: Path, own: Server | None, settings: Mapping[str, str], key: tuple[Path, str], owner: str) -> _Client:
-    """The home's session of a name on the service, with the current settings."""
+def _client(
+    where: Path,
+    own: Server | None,
+    settings: Mapping[str, str],
+    key: tuple[Path, str],
+    owner: str,
+    *,
+    is_last_try: bool = False,
+) -> _Client:
+    """The home's session of a name on the service, with the current settings.
+
+    On a busy machine hivedruid's own server may not answer a new connection in time, which is then tried once more.
+    """
     home, name = key
     service = own.token if own is not None else settings["spark.remote"]
     needed = _session_settings(settings, home, remote=own is None)
@@ -260,6 +315,7 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], key: t
         client = None
     if client is None:
         _silence()
+        remote_sessions.end_lost(home, settings)
         spark, mark = _open(own, where, settings, owner)
         if not _clients:
             atexit.unregister(release_all)
@@ -270,11 +326,14 @@ def _client(where: Path, own: Server | None, settings: Mapping[str, str], key: t
     except Exception as error:
         _clients.pop(key, None)
         client.spark.stop()
-        if client.mark is not None:
-            client.mark.remove()
-        if own is None and remote.is_unreachable(error):
-            raise remote.unreachable(settings) from error
-        raise
+        client.mark.remove()
+        if not remote.is_unreachable(error):
+            raise
+        if own is None:
+            raise remote.unreachable(settings, error) from error
+        if is_last_try or not server.serves(where, own):
+            raise
+        return _client(where, own, settings, key, owner, is_last_try=True)
     return client
 
 
@@ -284,10 +343,14 @@ def _of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
 
 def _open(
     own: Server | None, where: Path, settings: Mapping[str, str], owner: str
-) -> tuple[Session, server.ClientMark | None]:
-    """A new session; on hivedruid's own server with the lock by which the keeper detects the end of this process."""
+) -> tuple[Session, server.ClientMark | RemoteMark]:
+    """A new session, with the lock by which the keeper, or the next command of the home, detects the end of this
+    process."""
     if own is None:
-        return remote.open_session(settings), None
+        spark = remote.open_session(settings)
+        url, token = settings["spark.remote"], settings.get("spark.remote.token", "")
+        session, user = spark.client._session_id, spark.client._user_id or ""
+        return spark, RemoteMark(where, RemoteSession(url, token, session, user))
     from hivedruid.spark.client import open_session
 
     spark = open_session(own.port, own.token)
@@ -346,4 +409,5 @@ def _apply(client: _Client, settings: Mapping[str, str]) -> None:
 
 def check_reachable(error: Exception, settings: Mapping[str, str]) -> ConnectError | None:
     """The ConnectError for an error that means that `spark.remote` cannot be reached, otherwise None."""
-    return remote.unreachable(settings) if settings.get("spark.remote") and remote.is_unreachable(error) else None
+    is_unreachable = bool(settings.get("spark.remote")) and remote.is_unreachable(error)
+    return remote.unreachable(settings, error) if is_unreachable else None

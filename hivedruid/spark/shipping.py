@@ -7,19 +7,19 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from zipfile import ZipFile, ZipInfo
 
-import hivedruid
 from hivedruid.spark.segment_source import PACKAGE
+from hivedruid.versions import VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
-ROOT = Path(hivedruid.__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def ship(spark: SparkSession) -> None:
     """Add the modules to the session. Spark ignores a file that it already has."""
     with TemporaryDirectory() as folder:
-        path = Path(folder, f"hivedruid-segments-{hivedruid.__version__}.zip")
+        path = Path(folder, f"hivedruid-segments-{VERSION}.zip")
         write_package(path)
         spark.addArtifacts(str(path), pyfile=True)
 

@@ -14,6 +14,7 @@ from hivedruid.filesystems import Access, local_path
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
 from hivedruid.private import private_folder
 from hivedruid.spark import failures, paths, writing
+from hivedruid.spark.arrivals import Arrivals
 from hivedruid.spark.calls import remove_output
 from hivedruid.spark.measures import TIME, Measures, number_of
 from hivedruid.tables.druid_tables import GRANULARITY_KEY
@@ -33,6 +34,7 @@ def stage(
     *,
     skip_timeless: bool = False,
     shared: bool = False,
+    is_elsewhere: bool = False,
 ) -> StagedRows:
     """Write the rows as newline-delimited `*.json.gz` for the index_parallel task of `spec`; returns their measures.
 
@@ -40,16 +42,18 @@ def stage(
     written; NaN and the infinities are the strings "NaN", "Infinity" and "-Infinity". Raises ExecutionError for rows
     without a `__time`, which Druid cannot store, unless they are skipped; for a folder that is not empty or cannot be
     created, and for a full disk. A local folder is removed on error; only its owner can access it unless `shared`.
+    `is_elsewhere`: Spark runs on other machines.
     """
     if len(frame.columns) != len(table.columns):
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(column.field_name for column in table.columns))
     measures = Measures.of(spec["spec"]["dataSchema"], frame.schema)
     local = local_path(folder)
+    arrivals = Arrivals() if is_elsewhere and local is not None else None
     if local is not None:
         _prepare(local, shared=shared)
     try:
-        values = _write(frame, measures, layout(spec), folder, skip_timeless=skip_timeless)
+        values = _write(frame, measures, layout(spec), folder, arrivals, skip_timeless=skip_timeless)
         rows, timeless = int(values["rows"]), int(values["timeless"])
         if timeless and not skip_timeless:
             raise ExecutionError(
@@ -57,6 +61,9 @@ def stage(
                 hint="exclude such rows with WHERE, or SET hivedruid.null.time=skip; nothing was changed",
             )
         size = _arrived(rows, local) if local is not None else 0
+        if arrivals is not None and local is not None:
+            written = [path.name for path in local.iterdir()]
+            arrivals.check(written, local, lambda: (frame.count() - timeless, _staged(frame, measures, folder).count()))
         intervals = measures.staged_intervals(values)
         if intervals is None:
             intervals = _intervals_of(_staged(frame, measures, folder), measures)
@@ -112,7 +119,9 @@ def _prepare(folder: Path, *, shared: bool) -> None:
         )
 
 
-def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, skip_timeless: bool) -> dict[str, Any]:
+def _write(
+    frame: DataFrame, measures: Measures, files: Layout, folder: str, arrivals: Arrivals | None, *, skip_timeless: bool
+) -> dict[str, Any]:
     """Write the files; returns the values of the measures."""
     from pyspark.sql.connect.functions import expr
 
@@ -121,9 +130,11 @@ def _write(frame: DataFrame, measures: Measures, files: Layout, folder: str, *, 
     def write(measured: DataFrame) -> None:
         rows = measured.where(f"{TIME} IS NOT NULL") if skip_timeless else measured
         rows = rows.hint("rebalance", GRANULARITY_KEY) if files.clustered else rows
+        rows = rows.drop(GRANULARITY_KEY)
         # Compression takes most of the time: the best level would take twice as long and reduce the size by a fifth.
-        writer = writing.json_writer(rows.drop(GRANULARITY_KEY)).option("zlib.compress.level", "BEST_SPEED")
-        writer.mode(mode).json(folder)
+        writer = writing.json_writer(arrivals.followed(rows) if arrivals else rows)
+        writer = writer.option("zlib.compress.level", "BEST_SPEED")
+        writer.mode(mode).json(paths.uri(folder))
 
     keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(measures.granularity)))
     values = writing.observed(keyed, write, measures.aggregates)
@@ -149,9 +160,7 @@ def _staged(frame: DataFrame, measures: Measures, folder: str) -> DataFrame:
 
     wanted = {TIME_COLUMN, *measures.values}
     schema = StructType([field for field in frame.schema if field.name in wanted])
-    local = local_path(folder)
-    source = paths.escaped(local) if local is not None else folder
-    rows = frame.sparkSession.read.schema(schema).option("mode", "FAILFAST").json(source)
+    rows = frame.sparkSession.read.schema(schema).option("mode", "FAILFAST").json(paths.readable(folder))
     return rows.withColumn(GRANULARITY_KEY, expr(number_of(measures.granularity)))
 
 

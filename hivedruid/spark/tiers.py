@@ -11,7 +11,9 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, LOST_BY_ORC
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import SparkError
+from hivedruid.setting_types import other_machines
 from hivedruid.spark import paths, writing
+from hivedruid.spark.arrivals import Arrivals
 from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
@@ -53,9 +55,14 @@ class Division:
         Both are divided from the same rows, which are stored in `folder`: a query may return others when it runs again.
         """
         fields = [column.field_name for column in table.columns]
-        place = str(folder / "rows")
-        SparkCall(spark, lambda: frame.toDF(*fields).write.parquet(place)).wait()
-        rows = spark.read.schema(frame.toDF(*fields).schema).parquet(paths.escaped(folder / "rows"))
+        every, place = frame.toDF(*fields), folder / "rows"
+        arrivals = Arrivals() if other_machines(tables.settings) else None
+        stored = arrivals.followed(every) if arrivals else every
+        SparkCall(spark, lambda: stored.write.parquet(paths.uri(place))).wait()
+        rows = spark.read.schema(every.schema).parquet(paths.readable(place))
+        if arrivals:
+            names = [path.name for path in place.glob("part-*")]
+            arrivals.check(names, place, lambda: (every.count(), rows.count()))
         time = identifier(next(f for f, c in zip(fields, self.table.columns, strict=False) if c.name == TIME_COLUMN))
         first_lost, end_lost = LOST_BY_ORC
         is_earlier = f"{time} < {self.edge} AND NOT ({time} >= {first_lost} AND {time} < {end_lost})"

@@ -11,6 +11,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import UnsupportedError
 from hivedruid.private import private_folder
 from hivedruid.setting_types import other_machines
+from hivedruid.spark import paths
 from hivedruid.spark.topic_formats import of_value, written_value
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ def stage_records(frame: DataFrame, table: Table, folder: Path, settings: Mappin
     rows = _records(frame, table, settings)
     private_folder(folder.parent)
     private_folder(folder)
-    rows.write.mode("append").parquet(str(folder))
-    return int(frame.sparkSession.read.schema("value BINARY").parquet(str(folder)).count())
+    rows.write.mode("append").parquet(paths.uri(folder))
+    return int(frame.sparkSession.read.schema("value BINARY").parquet(paths.readable(folder)).count())
 
 
 def write_topic(frame: DataFrame, table: Table, produce: Produce, settings: Mapping[str, str]) -> int:

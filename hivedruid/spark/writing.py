@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,9 +12,12 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.filesystems import Access, local_path
+from hivedruid.scratch import make_room
 from hivedruid.spark import inputs, paths
+from hivedruid.spark.arrivals import HINT, Arrivals
 from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
+from hivedruid.spark.folders import swap
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
@@ -32,14 +34,16 @@ JSON_OPTIONS = {
 
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
-    """The rows with the table's column names and types, by position; a number out of the type's range becomes null."""
+    """The rows with the names and types of the table's columns (in Iceberg for a managed table), by position; a number
+    out of the type's range becomes null."""
     fields = frame.schema.fields
     if len(fields) != len(table.columns):
         raise PlanError(f"{len(fields)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(f"_{number}" for number in range(len(table.columns))))
     return frame.selectExpr(
         *(
-            f"{_enforced(f'_{number}', field.dataType, column.type)} AS {identifier(column.name)}"
+            f"{_enforced(f'_{number}', field.dataType, column.type)} AS"
+            f" {identifier(column.field_name if table.has_snapshots else column.name)}"
             for number, (field, column) in enumerate(zip(fields, table.columns, strict=True))
         )
     )
@@ -58,7 +62,7 @@ def write_iceberg(
         writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit)
         writer.overwrite(lit(True)) if overwrite else writer.append()
 
-    rows = _counted(frame, write)
+    rows = counted(frame, write)
     if rows is None:
         added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
         commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
@@ -69,8 +73,9 @@ def write_iceberg(
     return rows
 
 
-def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
-    """Add files to the table's LOCATION, or replace the folder after all files are written."""
+def write_files(frame: DataFrame, table: Table, *, overwrite: bool, is_elsewhere: bool = False) -> int:
+    """Add files to the table's LOCATION, or replace the folder after all files are written. `is_elsewhere`: Spark runs
+    on other machines."""
     location = paths.location_of(table)
     path = local_path(location)
     if path is None:
@@ -79,22 +84,66 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
                 f"INSERT OVERWRITE of {table.full_name} at {location} is not supported: a failure could lose rows",
                 hint="INSERT INTO a table at a new LOCATION",
             )
-        rows = _counted(frame, lambda counted: _write_folder(counted, table, location))
+        rows = counted(frame, lambda counted: _write_folder(counted, table, location))
         return frame.count() if rows is None else rows
     if path.is_file():
         raise UnsupportedError(
             f"the LOCATION of {table.full_name} is the single file {path}",
             hint="use a table whose LOCATION is a folder",
         )
+    if table.is_temporary:
+        make_room(path)
+    return _replace_folder(frame, table, path, swap if overwrite else _add, is_elsewhere)
+
+
+def write_directory(frame: DataFrame, table: Table, *, is_elsewhere: bool) -> int:
+    """Replace the files of a directory of this machine. The files are named as Hive names them, `000000_0`, and contain
+    plain text unless they are ORC or Parquet; without rows there is one that is empty."""
+    path = Path(paths.location_of(table))
+    if path.is_file():
+        raise SparkError(f"{path} is a file", hint="use a directory")
+
+    def replaced(written: Path, target: Path) -> None:
+        written.mkdir(parents=True, exist_ok=True)
+        for number, file in enumerate(sorted(written.glob("part-*"))):
+            file.rename(written / f"{number:06}_0")
+        if not any(written.iterdir()) and table.format in ("textfile", "jsonfile"):
+            (written / "000000_0").touch()
+        swap(written, target)
+
+    return _replace_folder(frame, table, path, replaced, is_elsewhere, is_plain=True)
+
+
+def _replace_folder(
+    frame: DataFrame,
+    table: Table,
+    path: Path,
+    place: Callable[[Path, Path], None],
+    is_elsewhere: bool,
+    *,
+    is_plain: bool = False,
+) -> int:
+    """Write files into a folder beside `path`, check that they have arrived, and `place` that folder. `is_plain`: text
+    is not compressed."""
     written = path.with_name(f".{path.name}.{uuid4().hex}")
+    arrivals = Arrivals() if is_elsewhere else None
+
+    def write(counted: DataFrame) -> None:
+        _write_folder(arrivals.followed(counted) if arrivals else counted, table, str(written), is_plain=is_plain)
+
+    def rows_in_files() -> int:
+        return rows_in(frame.sparkSession, written, table)
+
     try:
-        rows = _counted(frame, lambda counted: _write_folder(counted, table, str(written)))
+        rows = counted(frame, write)
         drop_markers(written)
         if rows is None:
-            data_format = "text" if is_json(table) or table.format == "textfile" else table.format or "orc"
-            rows = _rows_in(frame.sparkSession, written, data_format)
-        check_arrived(rows, any(written.glob("part-*")), path)
-        (_swap if overwrite else _add)(written, path)
+            rows = rows_in_files()
+        names = [file.name for file in written.glob("part-*")]
+        check_arrived(rows, bool(names), path)
+        if arrivals:
+            arrivals.check(names, path, lambda: (frame.count(), rows_in_files()))
+        place(written, path)
     except BaseException:
         remove_output(str(written), Access())
         raise
@@ -102,7 +151,7 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool) -> int:
     return rows
 
 
-def _counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:
+def counted(frame: DataFrame, write: Callable[[DataFrame], None]) -> int | None:
     """Write the rows and count them in the same pass; None if the count arrives too late."""
     return observed(frame, write, {"rows": "count(1)"}).get("rows")
 
@@ -124,15 +173,17 @@ def observed(frame: DataFrame, write: Callable[[DataFrame], None], aggregates: M
 def check_arrived(rows: int, arrived: bool, folder: Path) -> None:
     """Check that the folder is shared: otherwise workers on other machines write to their own folder of that name."""
     if rows and not arrived:
-        raise SparkError(
-            f"Spark wrote {rows} rows, but not to {folder} on this machine",
-            hint="the home folder and LOCATIONs must be on storage shared with the Spark workers",
-        )
+        raise SparkError(f"Spark wrote {rows} rows, but not to {folder} on this machine", hint=HINT)
 
 
-def _rows_in(spark: SparkSession, folder: Path, data_format: str) -> int:
-    """The number of rows in the written files; in text files, lines."""
-    return spark.read.format(data_format).load(paths.escaped(folder)).count() if any(folder.glob("part-*")) else 0
+def rows_in(spark: SparkSession, folder: Path, table: Table) -> int:
+    """The number of rows in the files that were written in or below a folder; in text files, lines."""
+    if not any(folder.rglob("part-*")):
+        return 0
+    data_format = "text" if is_json(table) or table.format == "textfile" else table.format or "orc"
+    reader = spark.read.format(data_format).option("recursiveFileLookup", value=True)
+    rows: int = reader.load(paths.readable(folder)).count()
+    return rows
 
 
 def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:
@@ -142,11 +193,12 @@ def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:
     return fit(f"CAST({expression} AS {spark_type(hive)})", hive)
 
 
-def _write_folder(frame: DataFrame, table: Table, folder: str) -> None:
-    """Write files of the table's format into a folder."""
-    if is_json(table):
+def _write_folder(frame: DataFrame, table: Table, folder: str, *, is_plain: bool = False) -> None:
+    """Write files of the table's format into a folder. `is_plain`: JSON is not compressed."""
+    folder = paths.uri(folder)
+    if is_json(table) and not is_plain:
         json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
-    elif table.format == "textfile":
+    elif table.format == "textfile" or is_json(table):
         frame.selectExpr(f"{line(table)} AS value").write.mode("append").text(folder)
     elif table.format == "parquet":
         frame.write.mode("append").parquet(folder)
@@ -176,22 +228,6 @@ def _add(written: Path, target: Path) -> None:
         for path in moved:
             path.unlink(missing_ok=True)
         raise
-
-
-def _swap(written: Path, target: Path) -> None:
-    """Replace a folder by another; the old one is restored on failure."""
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        written.rename(target)
-        return
-    former = written.with_name(f"{written.name}.former")
-    os.rename(target, former)  # noqa: PTH104
-    try:
-        written.rename(target)
-    except BaseException:
-        former.rename(target)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
 
 
 def line(table: Table) -> str:
@@ -241,6 +277,7 @@ def _text_cell(expression: str, hive: HiveType, form: CellFormat, level: int) ->
         text = f"IF({expression} IS NULL, NULL, concat_ws({literal(form.separators[level])}, {cells}))"
     else:
         text = _escaped(_plain(expression, hive), form) if hive.is_string else _plain(expression, hive)
+        text = f"rtrim('=', {text})" if hive.name == "binary" else text  # as LazyUtils.writePrimitiveUTF8
     return f"coalesce({text}, {null})"
 
 

@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.clients import wire
-from hivedruid.druid.compaction import CONFIG, TASK
+from hivedruid.druid.compaction import TASK, config_path
 from hivedruid.druid.ingestion import index_parallel_spec
 from tests.support.ingestion import Feed, IngestionHome, Row, until
 from tests.support.loads import ingest
@@ -199,6 +199,29 @@ def test_automatic_compaction(home: IngestionHome, tables: Tables) -> None:
     assert _config(home, name) == {}
 
 
+@pytest.fixture
+def with_supervisors(home: IngestionHome) -> Iterator[None]:
+    """Compaction supervisors of the overlord compact, as by default in Druid 37."""
+    path = "/druid/indexer/v1/compaction/config/cluster"
+    home.druid.client.post("overlord", path, wire.Acknowledgement, {"useSupervisors": True})
+    yield
+    home.druid.client.post("overlord", path, wire.Acknowledgement, {"useSupervisors": False})
+
+
+def test_automatic_compaction_by_supervisors(home: IngestionHome, tables: Tables, with_supervisors: None) -> None:
+    def supervised() -> list[str]:
+        return [one.id for one in home.overlord.supervisors() if one.type == "autocompact" and one.id.endswith(name)]
+
+    name = tables.create("id string", druid_compaction_auto="true")
+    assert supervised() == [f"autocompact__{name}"]
+    (row,) = home.run(f"SHOW COMPACTIONS FOR {name}")
+    assert (row["type"], row["state"]) == ("automatic", "PENDING")
+    assert [one["table"] for one in home.run("SHOW INGESTIONS") if name in one["table"]] == []
+    home.run(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('druid.compaction.auto')")
+    assert supervised() == []
+    assert home.run(f"SHOW COMPACTIONS FOR {name}") == []
+
+
 def test_a_table_is_compacted_and_overwritten_while_it_is_fed(
     home: IngestionHome, tables: Tables, topics: Topics, tmp_path: Path
 ) -> None:
@@ -278,5 +301,5 @@ def _several(name: str) -> Row:
 
 
 def _config(home: IngestionHome, data_source: str) -> Row:
-    found: Row = home.druid.client.get("coordinator", f"{CONFIG}/{data_source}", wire.JsonObject, missing={})
+    found: Row = home.druid.client.get("overlord", config_path(data_source), wire.JsonObject, missing={})
     return found

@@ -25,6 +25,7 @@ def test_versions_and_extensions(cluster: Cluster, capsys: pytest.CaptureFixture
         assert found[f"Druid: {service}"]["detail"].startswith("33.0.0 at http://127.0.0.1:")
         assert "druid-kafka-indexing-service" in found[f"Druid: {service}"]["detail"]
     assert "Druid: Kafka ingestion" not in found
+    assert found["Druid: version"]["detail"] == "33.0.0; see docs/druid-versions.md"
     assert code == 0
 
 

@@ -18,8 +18,10 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.catalog.types import BIGINT
+from hivedruid.clients import wire
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.druid.limits import DruidLimits
+from hivedruid.druid.projections import answering
 from hivedruid.errors import ConnectError, DruidError, ResourceError
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import read_state
@@ -292,3 +294,39 @@ def test_an_indexer_that_dies_with_its_task(
     druid.progress, druid.note = strike, notes.append
     with pytest.raises(DruidError, match=r"no Druid worker is running|ingestion task failed"):
         ingest(druid, ingestion(new_data_source("t"), tmp_path))
+
+
+# --- projections -----------------------------------------------------------------------------------------------
+
+
+def test_a_projection_answers_what_it_can(
+    druid: DruidCluster, new_data_source: Callable[[str], str], tmp_path: Path
+) -> None:
+    """It is in the segments, and Druid uses it. For a part of a day Druid 33 would return the sums of the whole day."""
+    name = new_data_source("projected")
+    with gzip.open(tmp_path / "a.json.gz", "wt") as file:
+        file.writelines(f'{{"__time":{n},"x":{n},"few":"{"ab"[n % 2]}"}}\n' for n in range(10))
+    spec = ingestion(name, tmp_path)
+    total = {"type": "longSum", "name": "total", "fieldName": "x"}
+    projection = {
+        "type": "aggregate", "name": "by few", "groupingColumns": [{"type": "string", "name": "few"}],
+        "aggregators": [total],
+    }  # fmt: skip
+    schema = spec["spec"]["dataSchema"]
+    schema["dimensionsSpec"]["dimensions"].append("few")
+    ingest(druid, {**spec, "spec": {**spec["spec"], "dataSchema": {**schema, "projections": [projection]}}})
+    query = {
+        "queryType": "groupBy", "dataSource": name, "granularity": "all", "intervals": ETERNITY, "dimensions": ["few"],
+        "aggregations": [total],
+    }  # fmt: skip
+
+    def sums(**change: Any) -> dict[str, int]:
+        found = druid.answer({**query, **change}, wire.JsonObject)
+        return {item["event"]["few"]: item["event"]["total"] for item in found}
+
+    whole = {"a": 0 + 2 + 4 + 6 + 8, "b": 1 + 3 + 5 + 7 + 9}
+    assert answering(query, [projection]) == "by few"
+    assert sums() == sums(context={"forceProjections": True}) == whole
+    part = ["1970-01-01T00:00:00.000Z/1970-01-01T00:00:00.004Z"]
+    assert sums(intervals=part, context={"noProjections": False}) == whole, "Druid 33's own result"
+    assert sums(intervals=part) == {"a": 0 + 2, "b": 1 + 3}

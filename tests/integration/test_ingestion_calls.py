@@ -93,6 +93,7 @@ def test_one_supervisor_and_thirty_take_the_same_requests(
     one = f"{SUPERVISOR}/{name}"
     started, _ = without_reports(requests_of(home, sent, f"START INGESTION {name}"))
     looks = started.pop(f"GET {one}/status")
+    assert started.pop("GET /status") == 2  # once in a session: the versions of the broker and of the coordinator
     # the running supervisor and the tasks; the spec; its owner before and after; two for each poll during the start
     assert started == {f"GET {one}": 3, f"POST {SUPERVISOR}": 1, "GET /druid/indexer/v1/tasks": 1 + looks}
     # nothing is sent if the same spec is running

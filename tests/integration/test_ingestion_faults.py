@@ -137,7 +137,7 @@ def test_two_at_once_in_two_homes(home: IngestionHome, other: IngestionHome, top
     (told,) = [outcome.error for outcome in outcomes if outcome.error]
     order = ((home, name), (other, its_name)) if outcomes[1].error else ((other, its_name), (home, name))
     (winner, table), (loser, its_table) = order
-    assert told.startswith(f"the supervisor of data source {name} belongs to table default.{table} of ")
+    assert told.startswith(f"the supervisor {name} belongs to table default.{table} of ")
     assert told.endswith(f":{winner.folder}")
     winner.expect(table, feed.expected)
     winner.settle(table, "tasks failing")  # Druid may have one with the replaced spec

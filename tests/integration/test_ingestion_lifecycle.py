@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from hivedruid.errors import DruidError, ExecutionError, SemanticError
+from hivedruid.errors import DruidError, ExecutionError, SemanticError, UnsupportedError
 from tests.support.ingestion import Feed, IngestionHome, record, until
 
 if TYPE_CHECKING:
@@ -319,3 +319,13 @@ def test_what_druid_makes_of_a_spec_is_no_difference(home: IngestionHome, feed: 
     assert "spec differs" not in home.problems(table)
     home.run(f"ALTER TABLE {table} SET TBLPROPERTIES ('druid.kafka.ingestion.maxRowsInMemory' = '1000')")
     assert spec_notes(home) == [f"supervisor {table}: tuningConfig.maxRowsInMemory 150000 -> 1000"]
+
+
+def test_an_id_of_its_own_needs_a_newer_druid(home: IngestionHome, feed: Feed) -> None:
+    """Druid 33 ignores the id in a spec: its supervisor would have the name of the data source."""
+    name = home.create(feed.topic, **{"supervisor.id": "second"})
+    with pytest.raises(UnsupportedError, match=r"supervisor\.id needs Druid 34 or later\. Druid 33\.0\.0: "):
+        home.run(f"START INGESTION {name}")
+    home.run(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('druid.kafka.ingestion.supervisor.id')")
+    shown = "\n".join(row["Explain"] for row in home.run(f"EXPLAIN EXTENDED START INGESTION {name}"))
+    assert "By the version of Druid:\n  Druid 33.0.0: a supervisor's id is the name of its data source" in shown

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 
 from hivedruid.clients.cluster import DruidCluster
+from hivedruid.clients.overlord import Overlord
 from hivedruid.jobs.load import NoJournal
 from tests.support.cluster import Cluster
 from tests.support.loads import MakeLoad
@@ -64,3 +66,19 @@ def test_analyze_cancels_none_of_its_queries(watched: DruidCluster, names: list[
     found = watched.analysed(names[0], {"x": "LONG"})
     assert (found.rows, found.columns["x"].distinct) == (2, 2)
     assert [path for method, path in sent if method == "DELETE"] == []
+
+
+@pytest.mark.parametrize("name", ["50%", "a;b", "a b", "é?#", "a\\b", "{}", "a+b&c"])
+def test_names_in_paths(druid: DruidCluster, name: str) -> None:
+    """Druid finds a data source and a task by the name that a path encodes."""
+    overlord, name = Overlord(druid.client), f"{name}_{uuid4().hex[:12]}"
+    overlord.submit({"type": "noop", "id": name, "dataSource": name, "runTime": 1})
+    found = overlord.task(name)
+    assert found is not None
+    assert (found.id, found.data_source) == (name, name)
+    assert [task.id for task in overlord.tasks(name)] == [name]
+    druid.configure_compaction(name, {"dataSource": name})
+    assert name in {config.data_source for config in druid.automatic_compactions()}
+    druid.configure_compaction(name, None)
+    assert name not in {config.data_source for config in druid.automatic_compactions()}
+    assert druid.segments(name) == ()

@@ -4,88 +4,37 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hivedruid.actions.streaming import manager as background
+from hivedruid.catalog.layout import PartitionField
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, INT, STRING, TIMESTAMP
-from hivedruid.errors import ConnectError, ExecutionError
+from hivedruid.errors import ConnectError, ExecutionError, SparkError
 from hivedruid.jobs.staged import Sum
 from hivedruid.local import artifacts
-from hivedruid.local.java import java_command
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
-from hivedruid.spark import remote, server, session
+from hivedruid.spark import partition_writing, remote, server, session
 from tests.support import spark_stranger
+from tests.support.spark_output import unfinished_files
+from tests.support.spark_processes import TOKEN, Processes, can_hide
 from tests.support.streams import stream_home
-from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table, job, run
+from tests.unit.spark.conftest import Home, columns, eventually, files_table, iceberg_table, job, run, start
+from tests.unit.spark.test_session import has_ended, slow_job
 
 if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 pytestmark = pytest.mark.spark
 
-TOKEN = "sesame"
 SECRET = "open barley"
-JAVA_OPTIONS = [
-    "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.net.preferIPv4Stack=true",
-    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "java.lang.invoke", "java.nio", "sun.nio.ch", "java.util")),
-]  # fmt: skip
-
-
-class Processes:
-    """JVMs with Spark's classes, each with a log; all are stopped at the end of the block."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.started: list[subprocess.Popen[bytes]] = []
-
-    def __enter__(self) -> Processes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self.started:
-            process.send_signal(signal.SIGTERM)
-        for process in self.started:
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    def start(self, name: str, *arguments: str, jar: str = "") -> Callable[[str], re.Match[str]]:
-        """Start a main class, and wait for a line of its log."""
-        log = self.folder / f"{name}.log"
-        classes = os.pathsep.join(filter(None, [str(artifacts.pyspark_folder() / "jars" / "*"), jar]))
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
-        environment = {
-            **kept, "SPARK_HOME": str(artifacts.pyspark_folder()), "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN, "PYSPARK_PYTHON": sys.executable,
-            "SPARK_SCALA_VERSION": "2.13",  # pip's Spark lacks the file with this information
-        }  # fmt: skip
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [str(java_command()), *JAVA_OPTIONS, "-cp", classes, *arguments],
-                cwd=self.folder, env=environment, stdout=output, stderr=output,
-            )  # fmt: skip
-        self.started.append(process)
-
-        def wait_for(pattern: str) -> re.Match[str]:
-            deadline = monotonic() + 180
-            while not (found := re.search(pattern, log.read_text(errors="replace"))):
-                assert process.poll() is None, log.read_text(errors="replace")
-                assert monotonic() < deadline, log.read_text(errors="replace")
-                sleep(0.05)
-            return found
-
-        return wait_for
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +49,18 @@ def release() -> Callable[[], None]:
     return release_own
 
 
+ports: dict[str, str] = {}
+"""The port of the web interface of each master."""
+
+
 @pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]) -> Iterator[str]:
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that one of the two workers does not share."""
+    return tmp_path_factory.mktemp("apart")
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None], apart: Path) -> Iterator[str]:
     """The URL of a standalone master with two workers of one core and 1 GB each, which require SECRET."""
     folder = tmp_path_factory.mktemp("standalone")
     (folder / "spark.properties").write_text(
@@ -113,10 +72,12 @@ def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]
             "master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", *secured,
         )  # fmt: skip
         url = master(r"Starting Spark master at (spark://\S+)")[1]
+        ports[url] = master(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)")[1]
         for number in (1, 2):
             processes.start(
                 f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0",
                 "--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}"), *secured, url,
+                hidden=apart if number == 2 else None,
             )(r"Successfully registered with master")  # fmt: skip
         try:
             yield url
@@ -126,8 +87,9 @@ def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]) -> Iterator[str]:
-    """The URL of a Connect server that was started by hand, with Iceberg, and requires a token."""
+def address(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None], apart: Path) -> Iterator[str]:
+    """The URL of a Connect server that was started by hand, with Iceberg, and requires a token. It does not share the
+    folder `apart`."""
     iceberg = os.pathsep.join(map(str, artifacts.resolve(artifacts.locked_group("spark"))))
     folder = tmp_path_factory.mktemp("connect")
     with Processes(folder) as processes:
@@ -140,11 +102,17 @@ def address(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None
         }  # fmt: skip
         options = [f"-D{key}={value}" for key, value in properties.items()]
         server = processes.start(
-            "server", *options, "org.apache.spark.sql.connect.service.SparkConnectServer", jar=iceberg
+            "server", *options, "org.apache.spark.sql.connect.service.SparkConnectServer", jar=iceberg, hidden=apart
         )
         port = server(r"Spark Connect server started at: \S*?:(\d+)")[1]
         yield f"sc://localhost:{port}"
         release()
+
+
+@pytest.fixture
+def ui(master: str) -> str:
+    """The port of the master's web interface."""
+    return ports[master]
 
 
 def on_cluster(master: str) -> dict[str, str]:
@@ -152,6 +120,7 @@ def on_cluster(master: str) -> dict[str, str]:
     return {
         "spark.master": master, "spark.executor.memory": "512m", "spark.authenticate.secret": "env:TEST_SPARK_SECRET",
         "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # the first job waits for both
     }  # fmt: skip
 
 
@@ -187,11 +156,8 @@ def test_everything_a_job_does(elsewhere: Home, tmp_path: Path) -> None:
     assert elsewhere.write("SELECT a + 1, b FROM t WHERE a > 5", table, table, overwrite=True) == 4
     assert sorted(elsewhere.query("SELECT a, b FROM t", table)) == [(7, "6"), (8, "7"), (9, "8"), (10, "9")]
     staged = tmp_path / "staged"
-    table = Table("default", "d", "druid", columns(__time=TIMESTAMP, n=BIGINT))
-    spec = {
-        "spec": {"dataSchema": {"dataSource": "d", "dimensionsSpec": {"dimensions": [{"name": "n", "type": "long"}]}}}
-    }
-    found = elsewhere.runner.stage(job("SELECT 1L, id FROM range(9)"), table, spec, str(staged), skip_timeless=False)
+    rows = job("SELECT 1L, id FROM range(9)")
+    found = elsewhere.runner.stage(rows, DRUID_TABLE, SPEC, str(staged), skip_timeless=False)
     assert (found.rows, found.intervals, found.sums) == (9, ((0, 86_400_000),), {"n": Sum(36)})
     assert list(staged.glob("*.json.gz"))
 
@@ -211,12 +177,102 @@ def test_wrong_token(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         home.query("SELECT 1")
 
 
+DRUID_TABLE = Table("default", "d", "druid", columns(__time=TIMESTAMP, n=BIGINT))
+SPEC = {"spec": {"dataSchema": {"dataSource": "d", "dimensionsSpec": {"dimensions": [{"name": "n", "type": "long"}]}}}}
+
+
+LOST = "only .* of the Spark job are in .* on this machine|cannot find a file"
+"""Spark's report of the tasks may arrive too late: then the rows are read, also by the worker without the files."""
+
+
+def test_a_worker_without_the_storage(master: str, apart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the rows are not on this machine: the statement fails, and the table is as before."""
+    assert can_hide(), "this test requires Linux with user namespaces (unshare)"
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
+    home = Home(apart / "home", on_cluster(master))
+    rows, one = "SELECT id FROM range(0, 400, 1, 4)", "SELECT 1L AS id"
+    files = files_table(apart / "files", columns(a=BIGINT), "orc")
+    for overwrite in (False, True):
+        with pytest.raises(SparkError, match=LOST):
+            home.write(rows, files, overwrite=overwrite)
+        assert not list(apart.glob("*files*"))
+    table = iceberg_table(columns(a=BIGINT))
+    with pytest.raises(SparkError, match=r"committed \d files to default.t that are not on this machine"):
+        home.write(rows, table)
+    assert home.query("SELECT count(*) FROM t", table) == [(0,)]
+    local = Home(home.path, {"hive.local.time.zone": "UTC"})
+    assert local.write(one, table) == 1
+    history = local.runner.iceberg_history(table)
+    assert history is not None
+    with pytest.raises(SparkError, match="not on this machine") as caught:
+        home.write(rows, table, overwrite=True)
+    assert "nothing was changed" in (caught.value.hint or "")
+    assert local.query("SELECT a FROM t", table) == [(1,)]
+    times = "SELECT id * 1000, id FROM range(0, 400, 1, 4)"
+    with pytest.raises(SparkError, match=LOST):
+        home.runner.stage(job(times), DRUID_TABLE, SPEC, str(apart / "staged"), skip_timeless=False)
+    assert not (apart / "staged").exists()
+    parted = replace(files_table(apart / "p", columns(a=BIGINT, k=INT), "orc"), partition_spec=(PartitionField("k"),))
+    (apart / "parts").mkdir()
+    with pytest.raises(SparkError, match=LOST):
+        partition_writing.stage(
+            home.runner, job("SELECT id, id % 2 FROM range(0, 400, 1, 4)"), parted, apart / "parts", divides=False
+        )
+
+
+def test_a_killed_command_on_a_connect_server(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server continues its job until the next command of the home."""
+    monkeypatch.setenv("TEST_SPARK_TOKEN", TOKEN)
+    settings = {"spark.remote": address, "spark.remote.token": "env:TEST_SPARK_TOKEN"}
+    script = (
+        "import sys; from pathlib import Path; from hivedruid.spark import session\n"
+        "home, sql, folder, *given = sys.argv[1:]; settings = dict(zip(given[::2], given[1::2]))\n"
+        "session.session(settings, Path(home)).sql(sql).write.orc(folder)\n"
+    )
+    given = [text for pair in settings.items() for text in pair]
+    place, output = tmp_path / "home", tmp_path / ".data.x"
+    client = subprocess.Popen([sys.executable, "-c", script, str(place), slow_job().sql, str(output), *given])
+    try:
+        eventually(lambda: unfinished_files(tmp_path) or client.poll() is not None)
+        assert client.poll() is None
+    finally:
+        client.kill()
+        client.communicate()
+    (lost,) = (place / "spark" / "remote").iterdir()
+    assert TOKEN not in lost.read_text()
+    home = Home(place, settings)
+    assert home.query("SELECT 1") == [(1,)]
+    assert not lost.exists()
+    eventually(lambda: has_ended(tmp_path))
+    assert not list(output.glob("part-*"))
+    home.runner.close()
+    assert list((place / "spark" / "remote").iterdir()) == []
+
+
+def test_files_that_only_the_connect_server_has(address: str, apart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_SPARK_TOKEN", TOKEN)
+    assert can_hide(), "this test requires Linux with user namespaces (unshare)"
+    home = Home(apart.parent / "elsewhere", {"spark.remote": address, "spark.remote.token": "env:TEST_SPARK_TOKEN"})
+    frame = session.session(home.settings, home.path).sql("SELECT id AS a FROM range(0, 9, 1, 2)")
+    for format_, writer in (("orc", frame.write.orc), ("jsonfile", frame.write.json)):
+        folder = apart / f"of the server, {format_} [1]"
+        writer(f"file://{folder}")
+        assert not folder.exists()
+        assert home.query("SELECT sum(a) FROM t", files_table(folder, columns(a=BIGINT), format_)) == [(36,)]
+    with pytest.raises(
+        SparkError, match="Spark cannot find a file on its machines: Path does not exist: file:/nowhere"
+    ):
+        home.query("SELECT * FROM t", files_table("/nowhere", columns(a=BIGINT)))
+    with pytest.raises(SparkError, match=f"Spark wrote 9 rows, but not to {apart}/new on this machine|{LOST}"):
+        home.write("SELECT id FROM range(0, 9, 1, 2)", files_table(apart / "new", columns(a=BIGINT), "orc"))
+
+
 def test_strangers_are_refused_by_the_driver(master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver's RPC and block manager serve the executors, which have the secret, and nobody else."""
     monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
     home = Home(tmp_path / "home", on_cluster(master))
     assert home.query("SELECT count(*) FROM range(0, 1000, 1, 8)") == [(1000,)]
-    assert home.notes == []
+    assert not any("authentication" in note for note in home.notes)
     folder = session._private_folder()
     known = server.find(folder)
     assert known is not None
@@ -244,8 +300,43 @@ def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path, relea
     temporary.mkdir()
     settings = [f"{key}={value}" for key, value in on_cluster(master).items()]
     done = run(tmp_path / "home", *settings, TMPDIR=str(temporary), TEST_SPARK_SECRET=SECRET)
-    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("[(1,)]", "")  # on a busy machine executors start late
     assert list(temporary.iterdir()) == []
+
+
+def test_a_process_that_ends_while_its_driver_starts(master: str, tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    settings = [f"{key}={value}" for key, value in on_cluster(master).items()]
+    process = start(tmp_path / "home", *settings, TMPDIR=str(temporary), TEST_SPARK_SECRET=SECRET)
+    eventually(lambda: list(temporary.glob("hivedruid-spark-*/spark.properties")))
+    process.terminate()
+    process.communicate()
+    eventually(lambda: not list(temporary.iterdir()))
+    assert (tmp_path / "home" / "logs" / "spark-cluster.log").exists()
+
+
+def test_a_cluster_without_free_cores(master: str, ui: str, tmp_path: Path) -> None:
+    """No worker has that much memory. The note says what is asked for, and what is free."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    asked = {**on_cluster(master), "spark.executor.memory": "4g", "spark.master.ui.port": ui}
+    asked["spark.scheduler.minRegisteredResourcesRatio"] = "0"
+    settings = [f"{key}={value}" for key, value in asked.items()]
+    process = start(tmp_path / "home", *settings, TMPDIR=str(temporary), TEST_SPARK_SECRET=SECRET, PYTHONUNBUFFERED="1")
+    assert process.stdout is not None
+    note = process.stdout.readline()
+    assert note.startswith(
+        f"no task of the job has run for 10 s: spark.master={master} has no free cores, or executors"
+    )
+    assert (
+        ". It requests up to 2 cores (spark.cores.max), in executors with 4g of memory (spark.executor.memory); "
+        in note
+    )
+    assert re.search(r"; [0-2] of 2 cores and \d+ MB of memory are free$", note.strip())
+    process.terminate()
+    process.communicate()
+    eventually(lambda: not list(temporary.iterdir()))
 
 
 def test_streams_on_a_cluster(

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException
 
 from hivedruid.errors import SparkError
 from hivedruid.plan.split import spark_job
-from hivedruid.spark.failures import translate
+from hivedruid.spark.failures import first_line, translate
 from tests.support.planning import plan
 from tests.unit.spark.conftest import Home
 
@@ -32,6 +32,24 @@ def test_a_refusal_and_a_failure_are_told_in_our_words(tmp_path: Path) -> None:
     assert failed.message == "a Spark job failed: A column with name `x` cannot be resolved."
     assert all(str(log) in (error.hint or "") for error in (refused, failed))
     assert log.read_text(encoding="utf-8").count("UNRESOLVED_COLUMN") == 2
+
+
+def test_an_error_of_grpc_is_its_details() -> None:
+    lines = ("status = StatusCode.INTERNAL", 'details = "Received RST_STREAM: \\"x\\""', 'debug_error_string = "{y}"')
+    text = "<_InactiveRpcError of RPC that terminated with:\n\t" + "\n\t".join(lines) + "\n>"
+    assert first_line(text) == 'Received RST_STREAM: "x"'
+
+
+def test_a_file_that_a_worker_does_not_have(tmp_path: Path) -> None:
+    text = (
+        "Job aborted due to stage failure: Task 0 in stage 11.0 failed 4 times, most recent failure: Lost task 0.3 in stage"
+        " 11.0 (TID 42) (10.0.0.7 executor 0): org.apache.iceberg.exceptions.RuntimeIOException: Failed to open\n"
+        "Caused by: java.io.FileNotFoundException: File /x does not exist\n"
+    )
+    error = translate(RuntimeError(text), tmp_path / "log", is_elsewhere=True)
+    assert error.message == "Spark cannot find a file on worker 10.0.0.7: File /x does not exist"
+    assert (error.hint or "").startswith("mount the folders of the home and of LOCATIONs on all machines of Spark")
+    assert "mount" not in (translate(RuntimeError(text), tmp_path / "log").hint or "")
 
 
 @pytest.mark.spark

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -425,6 +426,23 @@ def test_parquet_of_another_program(home: Home, tmp_path: Path) -> None:
     assert home.query("SELECT * FROM t", table) == [
         (1, datetime(2021, 3, 14, 2, 30), datetime(2021, 3, 14, 2, 30, tzinfo=UTC))
     ]
+
+
+def test_parquet_with_char_columns_of_spark(home: Home, tmp_path: Path) -> None:
+    """Spark would pad the constant that it compares with a CHAR, by the metadata of the field."""
+    char: dict[str, object] = {
+        "type": "string",
+        "nullable": True,
+        "metadata": {"__CHAR_VARCHAR_TYPE_STRING": "char(3)"},
+    }
+    inner = {"type": "struct", "fields": [{"name": "m", **char}]}
+    fields = [{"name": "a", **char}, {"name": "s", "type": inner, "nullable": True, "metadata": {}}]
+    metadata = {"org.apache.spark.sql.parquet.row.metadata": json.dumps({"type": "struct", "fields": fields})}
+    schema = pa.schema([("a", pa.string()), ("s", pa.struct([("m", pa.string())]))], metadata)
+    parquet.write_table(pa.table({"a": ["x", "y"], "s": [{"m": "z"}] * 2}, schema), tmp_path / "x.parquet")
+    struct = HiveType("struct", children=(STRING,), fields=("m",))
+    table = files_table(tmp_path / "x.parquet", columns(a=STRING, s=struct), "parquet")
+    assert home.query("SELECT a FROM t WHERE a = 'x' AND s.m = 'z'", table) == [("x",)]
 
 
 def test_file_of_another_format(home: Home, lines: Lines) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark.sql.connect.client import SparkConnectClient
 
 from hivedruid.catalog.types import (
     BIGINT,
@@ -24,8 +27,10 @@ from hivedruid.catalog.types import (
 )
 from hivedruid.cells import YearMonthInterval
 from hivedruid.errors import SemanticError, SparkError
-from hivedruid.plan.physical import DruidInput, DruidRead, Field
+from hivedruid.plan.physical import DruidInput, DruidRead, Field, SparkJob
+from hivedruid.results import ResultColumn
 from hivedruid.spark import rows as rows_module
+from hivedruid.spark import session
 from tests.unit.spark.conftest import Home, columns, eventually, files_table, iceberg_table, job
 
 pytestmark = pytest.mark.spark
@@ -179,6 +184,43 @@ def test_failed_job_leaves_no_view(home: Home, lines: Callable[..., Path]) -> No
         home.query("SELECT b FROM t", table)
     with pytest.raises(SparkError, match="cannot be found"):
         home.query("SELECT a FROM t")
+
+
+def test_a_query_is_one_request(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its inputs are sent with it, and leave no view. The schemas of tables are kept from the queries before."""
+    files = replace(files_table(tmp_path / "data", columns(a=INT, b=STRING), "parquet"), name="f")
+    managed = iceberg_table(columns(a=INT))
+    home.write("SELECT * FROM VALUES (1, 'x'), (2, 'y')", files)
+    home.write("SELECT 2", managed)
+    sql = "SELECT f.a, f.b FROM f JOIN t ON f.a = t.a JOIN f AS g ON g.a = f.a, druid_0 WHERE one = 1"
+    read = job(sql, files, managed, druid("druid_0", "one", [BIGINT], ["1"]))
+    read = replace(read, columns=(ResultColumn("a", INT), ResultColumn("b", STRING)))
+    assert list(home.runner.rows(read)) == [(2, "y")]
+    sent: list[str] = []
+    for method in ("_analyze", "_execute", "_execute_and_fetch_as_iterator", "config"):
+        monkeypatch.setattr(SparkConnectClient, method, counted(method, sent))
+    rows = home.runner.rows(read)
+    assert next(rows) == (2, "y")
+    assert sent == ["_execute_and_fetch_as_iterator"]
+    assert session._clients[home.path, ""].spark.catalog.listTables() == []
+    assert list(rows) == []
+
+
+def counted(method: str, sent: list[str]) -> Callable[..., Any]:
+    original = getattr(SparkConnectClient, method)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        sent.append(method)
+        return original(*args, **kwargs)
+
+    return call
+
+
+@pytest.mark.parametrize("unexpected", ["TIMESTAMP '2021-11-07 08:30:00'", "INTERVAL '1-2' YEAR TO MONTH"])
+def test_types_other_than_the_expected_ones(home: Home, unexpected: str) -> None:
+    sql = f"SELECT {unexpected} AS a"
+    expected = SparkJob(sql, (), (ResultColumn("a", STRING),))
+    assert list(home.runner.rows(expected)) == home.query(sql)
 
 
 def test_homes_do_not_see_each_other(home: Home, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tests.support import killed
 from tests.support.ingestion import until
 from tests.support.job_homes import clone, leftovers, run, unfinished
 from tests.support.lives import at_every_moment
+from tests.support.spark_output import unfinished_files
 
 AT_ONCE = 2
 Values = list[int]
@@ -168,7 +169,7 @@ ANEW = Statement("INSERT OVERWRITE TABLE b SELECT `__time`, n FROM src", {"b": [
 
 def staging(home: Path) -> bool:
     """Whether files of a job are being written."""
-    return any((home / "staging").glob("*/_temporary/**/part-*"))
+    return bool(unfinished_files(home / "staging"))
 
 
 def test_while_rows_are_staged(template: Path, tmp_path: Path) -> None:

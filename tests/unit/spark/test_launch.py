@@ -16,7 +16,9 @@ CLUSTER = {"spark.master": "spark://h:7077"}
 
 
 def configuration(given: dict[str, str]) -> Any:
-    return launch.configuration(Wanted("1", launch.start_settings(given)), Path("java"), "pyspark", idle=60)
+    return launch.configuration(
+        Wanted("1", launch.start_settings(given)), Path("java"), "pyspark", idle=60, log=Path("spark.log")
+    )
 
 
 @pytest.mark.parametrize("given", [{}, {"spark.master": "local[2]", "spark.authenticate": "false"}])

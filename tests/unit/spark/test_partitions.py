@@ -115,6 +115,10 @@ def test_a_spec_changes_for_new_files_and_with_compaction_for_all(tmp_path: Path
         fields = PartitionField("id", "bucket", 2), PartitionField("ts", "month"), PartitionField("s")
         assert in_iceberg(session).spec == fields
         assert explained(session, "s = 'key1'")[0] == scanned(session, "s = 'key1'")
+        run(session, "ALTER TABLE t CHANGE n n BIGINT; ALTER TABLE t CHANGE more rest STRING")
+        run(session, "ALTER TABLE t CHANGE dec dec DECIMAL(12, 2)")
+        for condition in ("n = 3", "n > 5000000000", "rest = 'x'", "rest IS NULL", "dec > 100.00", "dec = 61.00"):
+            assert explained(session, condition)[0] >= scanned(session, condition), condition
         run(session, "ALTER TABLE t SET PARTITION SPEC (day(ts))")
         run(session, "ALTER TABLE t COMPACT 'major'")
         assert in_iceberg(session).spec == (PartitionField("ts", "day"),)

@@ -57,7 +57,9 @@ def test_the_life_of_a_table(opened: Session, catalog: str) -> None:
     assert run(opened, "SELECT x, s, n FROM v ORDER BY x") == [
         (1, "a", None), (2, "b", None), (3, "c", None), (4, "d", 40),
     ]  # fmt: skip
-    run(opened, "INSERT OVERWRITE TABLE u SELECT x FROM v WHERE x > 2")
+    run(opened, "ALTER TABLE v CHANGE x id BIGINT; INSERT INTO v VALUES (5000000000, 'e', 50)")
+    assert run(opened, "SELECT max(id), count(*) FROM v") == [(5_000_000_000, 5)]
+    run(opened, "INSERT OVERWRITE TABLE u SELECT id FROM v WHERE id IN (3, 4)")
     assert run(opened, "SELECT y FROM u ORDER BY y") == [(3,), (4,)]
     run(opened, "TRUNCATE TABLE u; DROP TABLE v")
     assert run(opened, "SELECT * FROM u") == []

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -16,6 +19,7 @@ from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.errors import ConnectError, SparkError, UsageError
 from hivedruid.plan.physical import SparkJob
 from hivedruid.spark import server, session
+from tests.support.spark_output import unfinished_files
 from tests.unit.spark.conftest import Home, columns, eventually, files_table, job, run
 
 pytestmark = pytest.mark.spark
@@ -26,17 +30,12 @@ def slow_job() -> SparkJob:
     return job("SELECT id, sha2(repeat(CAST(id AS STRING), 100), 512) FROM range(0, 1000000000, 1, 20000)")
 
 
-def writing(folder: Path) -> list[Path]:
-    """The files that an unfinished job has written so far."""
-    return list(folder.glob(".data.*/_temporary/0/*/*/part-*")) + list(folder.glob(".data.*/_temporary/0/*/part-*"))
-
-
 def has_ended(folder: Path) -> bool:
     """Whether the slow job writes no longer: it writes some files a second. A task that is killed late may leave one."""
-    before, end = writing(folder), monotonic() + 10
+    before, end = unfinished_files(folder), monotonic() + 10
     while before and monotonic() < end:
         sleep(0.2)
-        if writing(folder) != before:
+        if unfinished_files(folder) != before:
             return False
     return True
 
@@ -65,18 +64,24 @@ def test_interrupt_cancels_the_job_and_no_other(home: Home, tmp_path: Path) -> N
     assert len(list(others)) == 399_999
 
 
-def test_interrupt_cancels_a_write(home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("wakes", [True, False], ids=["main thread", "other thread"])
+def test_interrupt_cancels_a_write(home: Home, tmp_path: Path, wakes: bool) -> None:
+    """The system may deliver a signal to any thread of a process; only the main thread is woken by its own."""
     home.query("SELECT 1")
     table = files_table(tmp_path / "data", columns(a=BIGINT, b=STRING), "orc")
 
     def interrupt() -> None:
-        eventually(lambda: writing(tmp_path))
+        eventually(lambda: unfinished_files(tmp_path))
         os.kill(os.getpid(), signal.SIGINT)
 
     watcher = threading.Thread(target=interrupt)
     watcher.start()
-    with pytest.raises(KeyboardInterrupt):
-        home.runner.write(slow_job(), table, overwrite=False)
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, () if wakes else {signal.SIGINT})
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            home.runner.write(slow_job(), table, overwrite=False)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
     watcher.join()
     assert home.unfinished() == []
     assert [path.name for path in tmp_path.iterdir() if "data" in path.name] == []
@@ -92,7 +97,7 @@ def test_killed_client_ends_its_job(home: Home, tmp_path: Path) -> None:
     )
     client = subprocess.Popen([sys.executable, "-c", script, str(home.path), slow_job().sql, str(folder)])
     try:
-        eventually(lambda: writing(tmp_path) or client.poll() is not None)
+        eventually(lambda: unfinished_files(tmp_path) or client.poll() is not None)
         assert client.poll() is None
     finally:
         client.kill()
@@ -179,5 +184,32 @@ def test_remote_that_cannot_be(tmp_path: Path, settings: dict[str, str], message
 
 
 def test_remote_that_does_not_answer(tmp_path: Path) -> None:
-    with pytest.raises(ConnectError, match=r"the Spark Connect server sc://127.0.0.1:9 cannot be reached"):
+    with pytest.raises(
+        ConnectError, match=r"cannot reach the Spark Connect server sc://127.0.0.1:9: .*Connection refused"
+    ):
         Home(tmp_path, {"spark.remote": "sc://127.0.0.1:9"}).query("SELECT 1")
+
+
+def test_a_connection_that_is_not_answered_is_tried_once_more(home: Home) -> None:
+    """A server behind a port that closes its first connection."""
+    known = session.start(home.settings, home.path, home.statuses.append)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def forward() -> None:
+            listener.accept()[0].close()
+            while True:
+                client, _ = listener.accept()
+                target = socket.create_connection(("127.0.0.1", known.port))
+                for ends in ((target, client), (client, target)):
+                    threading.Thread(target=copy, args=ends, daemon=True).start()
+
+        def copy(source: socket.socket, target: socket.socket) -> None:
+            with suppress(OSError):
+                while data := source.recv(65536):
+                    target.sendall(data)
+
+        threading.Thread(target=forward, daemon=True).start()
+        moved = replace(known, port=listener.getsockname()[1])
+        where = server.shared_home(home.path)
+        client = session._client(where, moved, home.settings, (home.path, ""), "")
+        assert client.spark.sql("SELECT 1").collect()[0][0] == 1

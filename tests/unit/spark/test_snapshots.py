@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from time import time
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -74,6 +76,69 @@ def test_an_earlier_snapshot(session: Opened) -> None:
     assert rows(session) == [0, 1, 2, 3]
     run(session, f"ALTER TABLE t EXECUTE ROLLBACK({first})")
     assert rows(session) == [0]
+
+
+def test_time_travel(session: Opened) -> None:
+    """Former rows, beside the current ones, with columns that were added later, in views and in changes of rows."""
+    first, second, third, _ = ids(session)
+    run(session, "ALTER TABLE t ADD COLUMNS (s string); UPDATE t SET s = 'new', a = a + 10 WHERE a < 2")
+    run(
+        session,
+        "ANALYZE TABLE t COMPUTE STATISTICS; CREATE MATERIALIZED VIEW mv AS SELECT a, count(*) AS c FROM t GROUP BY a",
+    )
+    assert rows(session) == [2, 3, 10, 11]
+    assert run(session, f"SELECT * FROM t FOR SYSTEM_VERSION AS OF {second} ORDER BY a") == [(0, None), (1, None)]
+    query = f"SELECT t.a, x.a FROM t JOIN t FOR SYSTEM_VERSION AS OF {third} AS x ON t.a = x.a + 10 ORDER BY 1"
+    assert run(session, query) == [(10, 0), (11, 1)]
+    assert run(session, f"SELECT a, count(*) FROM t FOR SYSTEM_VERSION AS OF {first} GROUP BY a") == [(0, 1)]
+    run(session, f"CREATE VIEW v AS SELECT a FROM default.t FOR SYSTEM_VERSION AS OF {first} x")
+    assert run(session, "SELECT a FROM v") == [(0,)]
+    run(session, f"DELETE FROM t WHERE a IN (SELECT a + 10 FROM t FOR SYSTEM_VERSION AS OF {first})")
+    run(session, f"INSERT INTO t (a) SELECT a FROM t FOR SYSTEM_VERSION AS OF {second}")
+    assert rows(session) == [0, 1, 2, 3, 11]
+    run(session, f"ALTER TABLE t EXECUTE SET_CURRENT_SNAPSHOT({second})")
+    assert len(run(session, f"SELECT * FROM t FOR SYSTEM_VERSION AS OF {third}")) == 3
+
+
+def test_travel_to_a_time(session: Opened) -> None:
+    """A time means the snapshot that was current then, also after a rollback; it is in hive.local.time.zone."""
+    _, second, third, _ = (history(session).snapshots[id_] for id_ in ids(session))
+    moment = datetime.fromtimestamp(third.at / 1000, ZoneInfo("Asia/Kolkata"))
+    run(session, f"ALTER TABLE t EXECUTE ROLLBACK({second.id}); SET hive.local.time.zone=Asia/Kolkata")
+    at = f"FOR SYSTEM_TIME AS OF '{moment:%Y-%m-%d %H:%M:%S.%f}'"
+    assert len(run(session, f"SELECT * FROM t {at}")) == 3
+    assert len(run(session, "SELECT * FROM t FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP")) == 2
+    assert (
+        len(run(session, "SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2100-01-01 00:00:00' x WHERE x.a >= 0")) == 2
+    )
+    tag = "ALTER TABLE {t} CREATE TAG `a tag` AS OF VERSION " + str(third.id)
+    spark(session, tag)
+    assert len(run(session, "SELECT * FROM t FOR SYSTEM_VERSION AS OF 'a tag'")) == 3
+    assert f"default.t@{third.id} (orc)" in str(run(session, f"EXPLAIN SELECT a FROM t {at}"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT * FROM t FOR SYSTEM_VERSION AS OF 17", "default.t has no snapshot 17"),
+        ("SELECT * FROM t FOR SYSTEM_VERSION AS OF 'no'", "default.t has no snapshot of a tag or branch 'no'"),
+        ("SELECT * FROM t FOR SYSTEM_VERSION AS OF a", "needs the id of a snapshot"),
+        ("SELECT * FROM t FOR SYSTEM_TIME AS OF '1999-01-01'", "default.t has no snapshot at 1999-01-01 00:00:00 UTC"),
+        ("SELECT * FROM t FOR SYSTEM_TIME AS OF 'x'", "needs a constant time"),
+        ("SELECT * FROM t FOR SYSTEM_TIME AS OF rand()", "needs a constant time"),
+        ("WITH c AS (SELECT 1) SELECT * FROM c FOR SYSTEM_VERSION AS OF 1", "not allowed for the CTE c"),
+        (
+            "CREATE MATERIALIZED VIEW m AS SELECT a FROM t FOR SYSTEM_VERSION AS OF {id}",
+            "cannot read a former snapshot",
+        ),
+    ],
+)
+def test_unknown_snapshots(session: Opened, statement: str, message: str) -> None:
+    with pytest.raises(HiveDruidError, match=message) as error:
+        run(session, statement.format(id=ids(session)[0]))
+    assert error.value.span is not None
+    if "no snapshot" in message:
+        assert all(str(id_) in (error.value.hint or "") for id_ in ids(session))
 
 
 def test_orphans_go_and_files_of_the_table_stay(session: Opened) -> None:

@@ -22,7 +22,7 @@ from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.jobs.staged import Interval, StagedRows, Sum
-from hivedruid.spark import jobs, measures, staging, writing
+from hivedruid.spark import measures, staging, status, writing
 from tests.support.small_disk import small_disk
 from tests.unit.spark.conftest import Home, columns, eventually, job
 
@@ -301,7 +301,7 @@ def test_full_disk(stage: Stage) -> None:
 
 def test_progress(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The status line shows Spark's progress, and the number of staged bytes."""
-    monkeypatch.setattr(jobs, "PROGRESS_AFTER", 0.0)
+    monkeypatch.setattr(status, "PROGRESS_AFTER", 0.0)
     sql = "SELECT id, sha2(sha2(sha2(CAST(id AS STRING), 512), 512), 512) FROM range(0, 600000, 1, 8)"
     assert stage(sql, druid_table(s=STRING)).rows == 600_000
     told = [status for status in stage.home.statuses if status.startswith("Spark: stage 1/1")]

@@ -11,8 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+from hivedruid.actions.statistics.files import iceberg_with_columns
+from hivedruid.actions.statistics.footers import FooterReader
+from hivedruid.catalog.footers import ColumnFacts, FileFacts, FooterStore
 from hivedruid.errors import HiveDruidError, UnsupportedError
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.files import TableFiles
@@ -88,6 +93,84 @@ def test_files_are_read_as_spark_reads_them(session: Opened) -> None:
             for path, rows, size, lower, nulls in expected
         )
     assert (len(read.data), len(read.deletes)) == (3, 1)
+
+
+def figures(session: Session, query: str) -> list[str]:
+    text = "\n".join(line for (line,) in run(session, f"EXPLAIN EXTENDED {query}"))
+    return [line.strip() for line in text.partition("\nFigures:\n")[2].split("\n") if line]
+
+
+def test_columns_have_the_bounds_of_the_manifests(session: Opened) -> None:
+    three_files(session)
+    assert figures(session, "SELECT * FROM t") == [
+        "default.t: 5 rows (Iceberg snapshot)",  # the deleted one is in a file
+        "a 0 to 12, s 2 nulls, at 2024-01-01 to 2024-01-02 01:00:00 and 2 nulls (Iceberg snapshot)",
+    ]
+    types = {
+        "t": ("tinyint", "7", "-3"), "n": ("bigint", "9007199254740993", "-1"), "c": ("decimal(20,3)", "-12.345", "1.5"),
+        "f": ("float", "0.5", "-1.5"), "d": ("double", "2.5", "1e300"), "day": ("date", "'1969-12-31'", "'2024-02-29'"),
+        "z": ("timestamp with local time zone", "'2024-01-01 00:00:00'", "'2024-01-02 00:00:00'"),
+        "b": ("boolean", "true", "false"), "st": ("struct<x:int>", "named_struct('x', 1)", "named_struct('x', 2)"),
+    }  # fmt: skip
+    run(session, f"CREATE TABLE types ({', '.join(f'{name} {type_}' for name, (type_, *_) in types.items())})")
+    for row in (1, 2):
+        values = ", ".join(
+            f"CAST({each[row]} AS {each[0]})" if "<" not in each[0] else each[row] for each in types.values()
+        )
+        run(session, f"INSERT INTO types SELECT {values}")
+    assert figures(session, "SELECT * FROM types") == [
+        "default.types: 2 rows (Iceberg snapshot)",
+        "t -3 to 7, n -1 to 9007199254740993, c -12.345 to 1.500, f -1.5 to 0.5, d 2.5 to 1e+300, day 1969-12-31 to 2024-02-29,"
+        " z 2024-01-01 to 2024-01-02 (Iceberg snapshot)",
+    ]
+    run(session, "ALTER TABLE t COMPACT 'major'")
+    assert figures(session, "SELECT a FROM t") == [
+        "default.t: 4 rows (Iceberg snapshot)",
+        "a 0 to 12 (Iceberg snapshot)",
+    ]
+
+
+def test_manifests_are_read_once(session: Opened) -> None:
+    three_files(session)
+    table = session.catalog.get("default", "t")
+    store = FooterStore(session.catalog)
+
+    def opened() -> tuple[int, int]:
+        reader = FooterReader(store)
+        found = iceberg_with_columns(table, session.home, reader)
+        assert found is not None
+        return reader.opened, len(found.columns)
+
+    assert [opened(), opened()] == [(3, 3), (0, 3)]
+    run(session, "INSERT INTO t VALUES (5, 's', NULL)")
+    assert [opened(), opened()] == [(1, 3), (0, 3)]
+    run(session, "DROP TABLE t")
+    assert store.known(table.table_id) == set()
+
+
+@pytest.mark.parametrize("rows", [0, 3, 1 << 40])
+def test_results_do_not_depend_on_statistics(session: Opened, tmp_path: Path, rows: int) -> None:
+    """With wrong numbers of rows and wrong bounds in the catalog."""
+    (tmp_path / "p").mkdir()
+    parquet.write_table(pa.table({"k": [1, 2, 3, None], "s": ["a", "b", "c", "d"]}), tmp_path / "p" / "a")
+    run(session, f"CREATE EXTERNAL TABLE p (k bigint, s string) STORED AS PARQUET LOCATION '{tmp_path / 'p'}'")
+    run(
+        session,
+        "CREATE EXTERNAL TABLE d (`__time` timestamp, c bigint) STORED BY 'druid' TBLPROPERTIES ('druid.rollup' = 'false')",
+    )
+    run(
+        session,
+        "INSERT INTO d SELECT TIMESTAMP '2024-01-01 00:00:00', pos % 5 FROM (SELECT posexplode(split(space(199), ' ')) AS (pos, x)) t",
+    )
+    query = "SELECT p.s, count(*) FROM d JOIN p ON d.c = p.k WHERE p.k <= 2 GROUP BY p.s ORDER BY p.s"
+    run(session, f"EXPLAIN {query}")
+    table = session.catalog.get("default", "p")
+    (file,) = FooterStore(session.catalog).known(table.location or "")
+    wrong = FileFacts(rows, {"k": ColumnFacts(0, "integer", "100", "200")})
+    FooterStore(session.catalog).keep(table.location or "", {file: wrong})
+    session.catalog.connection.execute("DELETE FROM file_statistics")
+    assert f"default.p: {rows:,} rows (footers of 1 file)" in figures(session, query)
+    assert run(session, query) == [("a", 40), ("b", 40)]
 
 
 def test_minor_merges_small_files(session: Opened) -> None:

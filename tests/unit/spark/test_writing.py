@@ -27,6 +27,7 @@ from hivedruid.catalog.types import (
 )
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.spark import iceberg, writing
+from hivedruid.spark.jobs import NOTHING
 from tests.unit.spark.conftest import Home, columns, files_table, iceberg_table
 
 pytestmark = pytest.mark.spark
@@ -85,6 +86,23 @@ def test_csv_round_trip(home: Home, tmp_path: Path) -> None:
     assert home.query("SELECT * FROM t", table) == [('x,"y"\\z', 5, "")]
 
 
+@pytest.mark.parametrize("form", ["textfile", "jsonfile", "orc"])
+def test_the_files_of_a_directory_have_hives_names(home: Home, tmp_path: Path, form: str) -> None:
+    table = files_table(tmp_path / "out", columns(i=INT), form)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/former").touch()
+    query = "SELECT /*+ REPARTITION(2) */ CAST(id AS INT) FROM range(4)"
+    with home.runner.running(NOTHING) as spark:
+        assert writing.write_directory(spark.sql(query).toDF("i"), table, is_elsewhere=False) == 4
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["000000_0", "000001_0"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert sorted(home.query("SELECT i FROM t", table)) == [(0,), (1,), (2,), (3,)]
+    with home.runner.running(NOTHING) as spark:
+        assert writing.write_directory(spark.sql(f"{query} WHERE id > 9").toDF("i"), table, is_elsewhere=False) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["000000_0"]
+    assert home.query("SELECT i FROM t", table) == []
+
+
 @pytest.mark.parametrize("kind", ["iceberg", "orc"])
 def test_append_and_overwrite(home: Home, tmp_path: Path, kind: str) -> None:
     table = (
@@ -117,6 +135,7 @@ def test_failure_changes_nothing(home: Home, tmp_path: Path, kind: str, overwrit
 def test_interrupted_swap_comes_back(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = files_table(tmp_path / "data", columns(a=INT), "orc")
     home.write("SELECT 1", table)
+    monkeypatch.setattr("hivedruid.spark.folders.exchange", lambda *_: False)
     rename = Path.rename
 
     def fails_once(self: Path, target: Path) -> Path:

@@ -1,0 +1,121 @@
+"""The inputs of jobs, as DataFrames by the names of their views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.properties import consumer_properties
+from hivedruid.catalog.table import Table
+from hivedruid.filesystems import Access
+from hivedruid.kafka_secrets import in_files
+from hivedruid.plan.physical import DruidInput, SparkJob, TableInput
+from hivedruid.plan.segment_queries import QueryScan
+from hivedruid.private import private_folder
+from hivedruid.spark import inputs, malformed, paths, remote, segment_scans, topics
+from hivedruid.spark.cells import identifier
+from hivedruid.spark.file_schemas import FileSchemas
+from hivedruid.spark.iceberg import IcebergTables
+from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
+from hivedruid.spark.serde import is_json
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.types import StructType
+
+    from hivedruid.spark.session import Job
+    from hivedruid.spark.topic_formats import Schemas
+
+
+@dataclass(frozen=True)
+class JobInputs:
+    """Makes the inputs of a runner's jobs."""
+
+    settings: Mapping[str, str]
+    files: FileSchemas
+    iceberg: IcebergTables
+    schemas: Schemas | None
+    rejects: RejectsTables | None
+    note: Callable[[str], None]
+
+    def frames(
+        self, running: Job, job: SparkJob, druid_files: Mapping[str, Path], access: Access, scratch: Path
+    ) -> dict[str, DataFrame]:
+        found = {}
+        for item in job.inputs:
+            if isinstance(item, TableInput) and item.table.kind == "kafka":
+                found[item.view] = self._topic_frame(running.spark, item, scratch)
+            else:
+                found[item.view] = self._frame(running, item, druid_files, access)
+        return found
+
+    def _frame(
+        self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path], access: Access
+    ) -> DataFrame:
+        spark = running.spark
+        if isinstance(item, DruidInput):
+            rows, schema = self._druid_rows(running, item, druid_files.get(item.view), access)
+            return inputs.druid_frame(rows, schema or rows.schema, item)
+        if item.table.has_snapshots and not self.iceberg.exists(spark, item.table):
+            self.iceberg.check_rows(spark, item.table)
+            return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
+        metadata = self.iceberg.metadata(item.table) if item.table.has_snapshots else None
+        frame = inputs.table_frame(spark, item, self.settings, self.files, metadata)
+        self._note_skipped(spark, item.table)
+        return frame.select(*map(identifier, item.columns))  # others may have the name of another input's column
+
+    def _topic_frame(self, spark: SparkSession, item: TableInput, scratch: Path) -> DataFrame:
+        """The records of a topic, with its malformed ones as its table says."""
+        handling = inputs.malformed_rows(item.table, self.settings)
+        rows = self.records(spark, item, scratch, keep_raw=handling == "reject")
+        if handling in ("skip", "reject"):
+            if not item.are_counted:
+                self.reject(spark, rows, item.table)
+            frame = topics.without_malformed(rows, item.table)
+        else:
+            frame = (topics.with_nulls if handling == "null" else topics.checked)(rows, item.table)
+        return frame.select(*map(identifier, item.columns))
+
+    def records(self, spark: SparkSession, item: TableInput, scratch: Path, *, keep_raw: bool) -> DataFrame:
+        """Spark reads the consumer's secrets from files below `scratch`."""
+        private_folder(scratch.parent)
+        private_folder(scratch)
+        consumer = in_files(consumer_properties(item.table.properties), scratch / item.view)
+        return topics.topic_rows(spark, item, self.settings, consumer, self.schemas, keep_raw=keep_raw)
+
+    def reject(self, spark: SparkSession, rows: DataFrame, table: Table, check: Check = lambda _: None) -> int:
+        assert self.rejects is not None
+        return reject_malformed(spark, rows, table, self.rejects, self.iceberg, self.note, check)
+
+    def _druid_rows(
+        self, running: Job, item: DruidInput, path: Path | None, access: Access
+    ) -> tuple[DataFrame, StructType | None]:
+        """The rows of a native query, and their schema if it is known; `path` is its file of `_read_druid`."""
+        spark, elsewhere = running.spark, not running.shares_files
+        if item.scan is None and path is not None and not elsewhere:
+            return inputs.query_rows(spark, path)
+        if isinstance(item.scan, QueryScan):
+            return segment_scans.query_frame(spark, item.read, item.scan, None if elsewhere else path), None
+        frames = []
+        if item.scan is not None:
+            frames.append(segment_scans.file_frame(spark, item.read, item.scan, access, is_elsewhere=elsewhere))
+        if path is not None:
+            frames.append(remote.uploaded_rows(spark, path) if elsewhere else spark.read.parquet(paths.readable(path)))
+        return (frames[0] if len(frames) == 1 else frames[0].union(frames[1])), None
+
+    def _note_skipped(self, spark: SparkSession, table: Table) -> None:
+        """Report the rows skipped by `skip`; this requires a separate pass, since a job may read only part of the
+        rows.
+        """
+        if table.kind == "files" and is_json(table) and inputs.malformed_rows(table, self.settings) == "skip":
+            malformed = self.malformed(spark, table)
+            if malformed.count:
+                self.note(f"skipped {malformed}")
+
+    def malformed(self, spark: SparkSession, table: Table) -> malformed.MalformedRows:
+        path = paths.spark_path(table, is_visible=paths.is_visible_here(self.settings))
+        lines = inputs.json_lines(spark, table, path, self.settings)
+        return malformed.find(table.full_name, lines)

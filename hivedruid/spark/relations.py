@@ -1,0 +1,39 @@
+"""SQL over DataFrames, which are temporary views or are sent with the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
+
+Frames = Mapping[str, "DataFrame"]
+"""The inputs of a job, by the name of their view."""
+
+
+@contextmanager
+def views(spark: SparkSession, frames: Frames) -> Iterator[None]:
+    """Create the inputs as temporary views for the duration of the block."""
+    created: list[str] = []
+    try:
+        for view, frame in frames.items():
+            frame.createOrReplaceTempView(view)
+            created.append(view)
+        yield
+    finally:
+        with suppress(Exception):  # if the server is gone, so are its views
+            for view in created:
+                spark.catalog.dropTempView(view)
+
+
+def query(spark: SparkSession, sql: str, frames: Frames = MappingProxyType({})) -> DataFrame:
+    """The rows of a query. Its inputs are part of its plan: one request has everything, and no view remains if this
+    process is killed. The server analyses it again for each request, so it is for queries that run once."""
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.plan import SQL, SubqueryAlias
+
+    return DataFrame(SQL(sql, views=[SubqueryAlias(frame._plan, view) for view, frame in frames.items()]), spark)
