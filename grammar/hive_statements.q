@@ -3,6 +3,7 @@
 -- rule: create_table
 CREATE EXTERNAL TABLE druid_table (`__time` TIMESTAMP, page STRING, added INT) STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler';
 CREATE TABLE managed (a INT) STORED AS ORC;
+CREATE TEMPORARY TABLE brief STORED AS PARQUET AS SELECT a FROM t;
 -- rule: if_not_exists
 CREATE TABLE IF NOT EXISTS db.t (a INT);
 -- rule: column_list
@@ -13,7 +14,11 @@ CREATE TABLE t (a INT, b STRING);
 CREATE TABLE t (a INT NOT NULL DISABLE NOVALIDATE, b INT);
 -- rule: table_constraint
 CREATE TABLE t (a INT, PRIMARY KEY (a) DISABLE NOVALIDATE);
+CREATE TABLE t (a INT, CHECK (a > 0) DISABLE);
+-- rule: key_columns
+CREATE TABLE t (a INT, b INT, UNIQUE (a, b) DISABLE NOVALIDATE);
 -- rule: noted
+CREATE TABLE t (a INT NOT NULL NOT ENFORCED);
 CREATE TABLE t (a INT NOT NULL DISABLE NOVALIDATE RELY);
 -- rule: comment
 CREATE TABLE t (a INT) COMMENT "a table";
@@ -30,7 +35,11 @@ CREATE TABLE t (a STRING, ts TIMESTAMP) PARTITIONED BY SPEC (truncate(4, a), hou
 -- rule: ordered_by
 CREATE TABLE t (a INT, b INT) WRITE LOCALLY ORDERED BY a DESC NULLS LAST, b;
 -- rule: clustered_by
-CREATE TABLE t (a INT) CLUSTERED BY (a) INTO 4 BUCKETS;
+CREATE TRANSACTIONAL TABLE t (a INT) CLUSTERED BY (a) SORTED BY (a DESC) INTO 4 BUCKETS;
+-- rule: skewed_by
+CREATE TABLE t (a INT) SKEWED BY (a) ON (1, 2) STORED AS DIRECTORIES;
+-- rule: skewed_value
+CREATE TABLE t (a INT, b STRING) SKEWED BY (a, b) ON ((1, 'x'), (2, 'y'));
 -- rule: row_format
 CREATE EXTERNAL TABLE t (a INT) ROW FORMAT DELIMITED LOCATION '/data';
 -- rule: delimited
@@ -46,6 +55,7 @@ CREATE EXTERNAL TABLE t (`__time` TIMESTAMP) STORED BY DRUID;
 CREATE EXTERNAL TABLE k (a INT) STORED BY kafka TBLPROPERTIES ('kafka.topic' = 'x', 'kafka.bootstrap.servers' = 'localhost:9092');
 -- rule: stored_as
 CREATE EXTERNAL TABLE t (a INT) STORED AS PARQUET LOCATION '/data';
+CREATE TABLE t (a INT) STORED BY ICEBERG STORED AS INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' OUTPUTFORMAT 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat';
 -- rule: serde_properties
 CREATE EXTERNAL TABLE t (a STRING) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde' WITH SERDEPROPERTIES ('separatorChar' = ';') LOCATION '/data';
 -- rule: location
@@ -58,7 +68,9 @@ CREATE TABLE t (a INT) TBLPROPERTIES ('a' = '1', 'b' = '2');
 CREATE TABLE t (a INT) TBLPROPERTIES ('a;b' = 'c;d');
 -- rule: create_table_like
 CREATE TABLE t LIKE other;
+CREATE TEMPORARY TABLE t LIKE db.other;
 CREATE EXTERNAL TABLE t LIKE TOPIC 'edits' TBLPROPERTIES ('kafka.bootstrap.servers' = 'localhost:9092');
+CREATE TABLE t LIKE FILE PARQUET '/data/part-0.parquet';
 -- rule: like_clause
 CREATE EXTERNAL TABLE t LIKE db.other STORED AS PARQUET LOCATION '/data' TBLPROPERTIES ('a' = 'b');
 -- rule: create_view
@@ -75,7 +87,7 @@ ALTER MATERIALIZED VIEW v ENABLE REWRITE;
 CREATE MATERIALIZED VIEW v COMMENT 'by day' STORED AS ORC TBLPROPERTIES ('rewriting.time.window' = '10min') AS SELECT a FROM t;
 -- rule: create_database
 CREATE DATABASE IF NOT EXISTS db COMMENT 'mine';
-CREATE SCHEMA db;
+CREATE SCHEMA db LOCATION '/x' MANAGEDLOCATION '/y' WITH DBPROPERTIES ('a' = 'b');
 
 -- rule: drop_table
 DROP TABLE t PURGE;
@@ -94,10 +106,52 @@ DROP SCHEMA db RESTRICT;
 ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion' = 'START');
 -- rule: unset_properties
 ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b');
+-- rule: add_partitions
+ALTER TABLE t ADD IF NOT EXISTS PARTITION (day = DATE '2024-01-01', shop = 'a') LOCATION '/data/a' PARTITION (day = '2024-01-02', shop = 'b');
+-- rule: drop_partitions
+ALTER TABLE t DROP IF EXISTS PARTITION (day < '2024-01-01'), PARTITION (shop <> 'a', shop != 'b') PURGE;
+-- rule: change_partition
+ALTER TABLE t PARTITION (k = 1) RENAME TO PARTITION (k = -2);
+ALTER TABLE t PARTITION (k = 1) SET LOCATION '/data/one';
+-- rule: repair_table
+MSCK TABLE t;
+MSCK REPAIR TABLE t SYNC PARTITIONS;
+-- rule: show_partitions
+SHOW PARTITIONS t;
+-- rule: partition
+SHOW PARTITIONS t PARTITION (k = TRUE, s = NULL);
+DESCRIBE FORMATTED t PARTITION (k = 1);
+TRUNCATE TABLE t PARTITION (k = 1);
+-- rule: inserted_partition
+INSERT OVERWRITE TABLE t PARTITION (k = 1, s) SELECT a, s FROM u;
+INSERT INTO t PARTITION (k = 1) IF NOT EXISTS (a) VALUES (1);
+-- rule: compared_partition
+ALTER TABLE t DROP PARTITION (k >= 1, k == 2);
+-- rule: partition_operator
+ALTER TABLE t DROP PARTITION (k > TIMESTAMP '2024-01-01 00:00:00');
+-- rule: partition_value
+ALTER TABLE t DROP PARTITION (k <= FALSE);
 -- rule: set_partition_spec
 ALTER TABLE t SET PARTITION SPEC (month(ts));
 -- rule: add_columns
 ALTER TABLE t ADD COLUMNS (b STRING COMMENT 'new', c DOUBLE);
+-- rule: change_column
+ALTER TABLE t CHANGE COLUMN a b STRING COMMENT 'renamed' AFTER c;
+ALTER TABLE t CHANGE a a BIGINT NOT NULL DISABLE NOVALIDATE FIRST CASCADE;
+-- rule: replace_columns
+ALTER TABLE t REPLACE COLUMNS (a STRING, b INT COMMENT 'a number');
+-- rule: add_constraint
+ALTER TABLE t ADD CONSTRAINT fk FOREIGN KEY (a, b) REFERENCES db.u (c, d) DISABLE NOVALIDATE RELY;
+-- rule: drop_constraint
+ALTER TABLE t DROP CONSTRAINT fk;
+-- rule: change_storage
+ALTER TABLE t SET LOCATION '/data/new';
+ALTER TABLE t SET FILEFORMAT PARQUET;
+ALTER TABLE t SET SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde' WITH SERDEPROPERTIES ('separatorChar' = ';');
+ALTER TABLE t SET SERDEPROPERTIES ('field.delim' = '|');
+ALTER TABLE t UNSET SERDEPROPERTIES ('field.delim', 'escape.delim');
+-- rule: alter_view
+ALTER VIEW v AS SELECT a, b FROM t;
 -- rule: rename_table
 ALTER TABLE db.t RENAME TO db.u;
 -- rule: truncate_table
@@ -109,8 +163,24 @@ USE db;
 INSERT OVERWRITE TABLE t SELECT a, b FROM u WHERE a > 1;
 -- rule: insert_target
 INSERT INTO t VALUES (1, 'a;b'), (2, NULL);
+INSERT OVERWRITE LOCAL DIRECTORY '/out' ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' SELECT a FROM t;
+INSERT OVERWRITE DIRECTORY '/out' STORED AS ORC SELECT a FROM t;
 -- rule: insert_columns
 INSERT INTO TABLE db.t (a, b) SELECT 1, 2;
+-- rule: without_effect
+GRANT SELECT ON TABLE t TO USER u;
+REVOKE ALL ON t FROM ROLE r;
+LOCK TABLE t SHARED;
+RELOAD FUNCTIONS;
+-- rule: privilege
+GRANT INSERT ON t TO GROUP g;
+-- rule: principal
+GRANT DELETE ON t TO ROLE r;
+-- rule: load_data
+LOAD DATA LOCAL INPATH '/data/day.csv' OVERWRITE INTO TABLE t PARTITION (k = 1);
+LOAD DATA INPATH '/data/*.orc' INTO TABLE db.t;
+-- rule: input_format
+LOAD DATA INPATH '/data/day' INTO TABLE t INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' SERDE 'org.apache.hadoop.hive.serde2.JsonSerDe';
 -- rule: multi_insert
 FROM t INSERT INTO u SELECT a WHERE a > 1 INSERT OVERWRITE TABLE v SELECT b, count(*) GROUP BY b;
 WITH q AS (SELECT * FROM t) FROM q INSERT INTO u SELECT a;
@@ -122,10 +192,21 @@ DELETE FROM db.t WHERE a > 1 OR b IS NULL;
 UPDATE t SET a = a + 1, `b` = concat('x', c) WHERE a IN (1, 2);
 -- rule: assignment
 EXPLAIN UPDATE db.t SET a = NULL;
+-- rule: merge_rows
+MERGE INTO t USING u ON t.a = u.a WHEN MATCHED AND u.b = 'x' THEN DELETE WHEN MATCHED THEN UPDATE SET b = u.b, c = 1;
+-- rule: merge_source
+MERGE INTO db.t AS x USING (SELECT a, b FROM u) y ON x.a = y.a WHEN NOT MATCHED THEN INSERT VALUES (y.a, y.b, NULL);
+-- rule: merge_matched
+MERGE INTO t x USING u AS y ON x.a = y.a WHEN MATCHED THEN DELETE;
+-- rule: merge_not_matched
+MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND u.b > 1 THEN INSERT (b, a) VALUES (u.b, 1);
 
 -- rule: describe_table
 DESCRIBE FORMATTED db.t;
 DESC t added;
+-- rule: describe_function
+DESCRIBE FUNCTION EXTENDED lpad;
+DESC FUNCTION 'lpad';
 -- rule: describe_database
 DESCRIBE DATABASE EXTENDED db;
 -- rule: show_materialized_views
@@ -294,6 +375,10 @@ VALUES (1 + 1, CURRENT_DATE);
 SELECT 1 FROM t a, u b;
 -- rule: from_item
 SELECT q.a FROM (SELECT a FROM t) AS q;
+-- rule: as_of
+SELECT a FROM t FOR SYSTEM_TIME AS OF '2024-01-01 10:00:00' AS x WHERE b > 1;
+-- rule: as_of
+SELECT x.a FROM t x JOIN db.t FOR SYSTEM_VERSION AS OF 1234567890123456789 y ON x.a = y.a;
 -- rule: table_sample
 SELECT a FROM t TABLESAMPLE (10 PERCENT) s;
 -- rule: join
@@ -432,3 +517,8 @@ CREATE TABLE t (a STRUCT<x: INT, y: ARRAY<STRING>>);
 SELECT a FROM db.t;
 -- rule: name
 SELECT `select` FROM `from`;
+-- rule: create_macro
+CREATE TEMPORARY MACRO plus_one(x INT) x + 1;
+CREATE TEMPORARY MACRO answer() 42;
+-- rule: drop_macro
+DROP TEMPORARY MACRO IF EXISTS plus_one;

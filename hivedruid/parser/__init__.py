@@ -5,7 +5,8 @@ statements. Small parsers over sqlglot's tokens parse the rest, one module per f
 from __future__ import annotations
 
 import re
-from typing import cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 from hivedruid.errors import ParseError, UnsupportedError
 from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
@@ -14,14 +15,19 @@ from hivedruid.parser.tokens import next_sign, next_word, tokenize
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import closed
 
+if TYPE_CHECKING:
+    from hivedruid.parser.macros import Macro
+
 __all__ = ["parse"]
 
 _EXPLAIN_MODES = ("EXTENDED", "CBO", "FORMATTED")
 
 
-def parse(source: SourceStatement) -> Statement:
-    """Parse `source`. Raises ParseError if the text is not a statement of the dialect, and UnsupportedError if
-    hivedruid does not support it; both with the position.
+def parse(source: SourceStatement, macros: Mapping[str, Macro] | None = None) -> Statement:
+    """Parse `source`, with calls of `macros` replaced by their expressions.
+
+    Raises ParseError if the text is not a statement of the dialect, and UnsupportedError if hivedruid does not support
+    it; both with the position.
     """
     if not source.text.isascii() and (broken := _SURROGATE.search(source.text)):
         raise ParseError(
@@ -30,7 +36,12 @@ def parse(source: SourceStatement) -> Statement:
             hint="save the script as UTF-8 and write characters beyond U+FFFF directly",
         )
     try:
-        return _parse_from(source, 0)
+        statement = _parse_from(source, 0)
+        if not macros:
+            return statement
+        from hivedruid.parser.macros import expanded
+
+        return expanded(statement, macros)
     except (ParseError, UnsupportedError) as error:
         closed(error, source.line, source.text if source.original is None else source.original)
         raise

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
 from hivedruid.catalog.properties import TIERED
 from hivedruid.errors import ParseError, UnsupportedError, did_you_mean
+from hivedruid.parser import column_changes, constraints
 from hivedruid.parser.commands import INGESTION_VERBS
-from hivedruid.parser.create import column_list, key_list, property_list, tiered_properties
+from hivedruid.parser.create import column_list, parse_alter_view, tiered_properties
 from hivedruid.parser.layout import partition_spec
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import (
     AddColumns,
+    ChangeStorage,
     DropDatabase,
     DropTable,
     DropView,
@@ -21,16 +26,17 @@ from hivedruid.parser.statements.ddl import (
     UnsetTableProperties,
     UseDatabase,
 )
+from hivedruid.parser.table_clauses import file_format, key_list, property_list
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 
+if TYPE_CHECKING:
+    from sqlglot import Token
+
 _OTHER_ALTERS = {
-    "REPLACE": "create a table with the new columns, and INSERT INTO it from this one",
-    "CHANGE": "create a table with the new columns, and INSERT INTO it from this one",
-    "DROP": "tables have no partitions, and columns cannot be dropped: create a new table and INSERT INTO it",
-    "PARTITION": "tables have no partitions",
+    "DROP": "use REPLACE COLUMNS, or create a table without the column and INSERT INTO it",
     "CONCATENATE": "remove it",
-    "RECOVER": "tables have no partitions",
+    "RECOVER": "use MSCK REPAIR TABLE",
 }
 
 
@@ -38,7 +44,7 @@ def _hint(word: str, name: TableName) -> str:
     if word in (*INGESTION_VERBS, "RESET"):
         table = f"{name.database}.{name.name}" if name.database else name.name
         return f"use {word} INGESTION {table}"
-    words = ("SET", "UNSET", "ADD", "RENAME", "ROLLBACK", "COMPACT", "EXECUTE")
+    words = tuple(each.partition(" ")[0] for each in _ALTERS)
     close = did_you_mean(word, words) if word not in words else None
     return _OTHER_ALTERS.get(word) or close or "create a new table, and INSERT INTO it from this one"
 
@@ -52,6 +58,10 @@ def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser import streaming
 
         return streaming.parse_drop(source, cursor)
+    if cursor.accept("TEMPORARY", "MACRO"):
+        from hivedruid.parser import macros
+
+        return macros.parse_drop(source, cursor)
     kind = cursor.accept_one("TABLE", "VIEW", "DATABASE", "SCHEMA")
     if kind is None:
         cursor.fail("TABLE, VIEW, DATABASE or STREAM")
@@ -83,80 +93,169 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser import streaming
 
         return streaming.parse_alter(source, cursor)
+    if cursor.accept("VIEW"):
+        return parse_alter_view(source, cursor)
     cursor.expect("TABLE")
     name = cursor.table_name()
     start = cursor.current
-    if cursor.accept("SET", "TBLPROPERTIES"):
-        statement: Statement = SetTableProperties(source, name, property_list(cursor))
-    elif cursor.accept("UNSET", "TBLPROPERTIES"):
-        exists = cursor.accept("IF", "EXISTS")
-        statement = UnsetTableProperties(source, name, key_list(cursor), exists)
-    elif cursor.accept("SET", "TIERED"):
-        span = cursor.span_from(cursor.index - 1)
-        given = property_list(cursor) if not cursor.at_end else ()
-        statement = SetTableProperties(source, name, tiered_properties(given, span))
-    elif cursor.accept("UNSET", "TIERED"):
-        span = cursor.span_from(cursor.index - 1)
-        keys = tuple(Property(key, "", span) for key in TIERED)
-        statement = UnsetTableProperties(source, name, keys, if_exists=True)
-    elif cursor.accept("SET", "PARTITION", "SPEC"):
-        span = cursor.span_from(cursor.index - 3)
-        statement = SetPartitionSpec(source, name, partition_spec(cursor, span))
-    elif cursor.accept("ADD", "COLUMNS"):
-        cursor.expect("(")
-        statement = AddColumns(source, name, column_list(cursor))
-        cursor.accept_one("CASCADE", "RESTRICT")
-    elif cursor.accept("RENAME", "TO"):
-        statement = _rename(source, cursor, name)
-    elif cursor.accept("ROLLBACK"):
-        cursor.expect("INGESTION")
-        statement = _rollback(source, cursor, name)
-    elif cursor.accept("COMPACT"):
-        from hivedruid.parser.jobs import parse_compact
-
-        statement = parse_compact(source, cursor, name)
-    elif cursor.accept("EXECUTE"):
-        from hivedruid.parser.execute import parse_execute
-
-        statement = parse_execute(source, cursor, name)
-    else:
-        word = cursor.word()
-        if not word.isidentifier():
-            cursor.fail(
-                "SET TBLPROPERTIES, UNSET TBLPROPERTIES, SET TIERED, UNSET TIERED, SET PARTITION SPEC, ADD COLUMNS,"
-                " RENAME TO, ROLLBACK INGESTION, COMPACT or EXECUTE"
-            )
-        rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
-        what = " ".join(t.upper() for t in rest if t.isidentifier())
-        raise UnsupportedError(
-            "ALTER TABLE can only be used for SET TBLPROPERTIES, UNSET TBLPROPERTIES, SET TIERED, UNSET TIERED, SET"
-            f" PARTITION SPEC, ADD COLUMNS, RENAME TO, ROLLBACK INGESTION, COMPACT and EXECUTE, not for {what}",
-            span=cursor.span(start),
-            hint=_hint(word, name),
-        )
+    parser = next((parse for words, parse in _ALTERS.items() if cursor.accept(*words.split())), None)
+    if parser is None:
+        raise _no_alter(cursor, name, start)
+    statement = parser(source, cursor, name)
     cursor.end()
     return statement
 
 
-def _rollback(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
-    from hivedruid.parser.statements.ingesting import AlterIngestion
+def _no_alter(cursor: Cursor, name: TableName, start: Token | None) -> UnsupportedError:
+    shown = {"CHANGE": "CHANGE COLUMN", "ROLLBACK": "ROLLBACK INGESTION"}
+    word, verbs = cursor.word(), [shown.get(words, words) for words in _ALTERS if not words.endswith(" EXISTS")]
+    if not word.isidentifier():
+        cursor.fail(f"{', '.join(verbs[:-1])} or {verbs[-1]}")
+    rest = [t.text for t in cursor.tokens[cursor.index : cursor.index + 2]]
+    what = " ".join(t.upper() for t in rest if t.isidentifier())
+    return UnsupportedError(
+        f"ALTER TABLE can only be used for {', '.join(verbs[:-1])} and {verbs[-1]}, not for {what}",
+        span=cursor.span(start),
+        hint=_hint(word, name),
+    )
 
-    return AlterIngestion(source, name, "ROLLBACK", None, cursor.span_from(cursor.index - 2))
+
+def _set_properties(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    return SetTableProperties(source, name, property_list(cursor))
+
+
+def _unset_properties(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    exists = cursor.accept("IF", "EXISTS")
+    return UnsetTableProperties(source, name, key_list(cursor), exists)
+
+
+def _set_location(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    location, token = cursor.string("the location")
+    return ChangeStorage(source, name, location, span=cursor.span(token))
+
+
+def _set_file_format(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    span = cursor.span()
+    return ChangeStorage(source, name, stored_as=file_format(cursor), span=span)
+
+
+def _set_serde(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    library, token = cursor.string("the class name of the SerDe")
+    span = cursor.span(token)
+    given = property_list(cursor) if cursor.accept("WITH", "SERDEPROPERTIES") else ()
+    serde = (Property("serialization.lib", library, span, span), *given)
+    return ChangeStorage(source, name, serde=serde, span=span)
+
+
+def _set_serde_properties(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    span = cursor.span_from(cursor.index - 1)
+    return ChangeStorage(source, name, serde=property_list(cursor), span=span)
+
+
+def _unset_serde_properties(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    span = cursor.span_from(cursor.index - 1)
+    return ChangeStorage(source, name, removed=key_list(cursor), span=span)
+
+
+def _set_tiered(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    span = cursor.span_from(cursor.index - 1)
+    given = property_list(cursor) if not cursor.at_end else ()
+    return SetTableProperties(source, name, tiered_properties(given, span))
+
+
+def _unset_tiered(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    span = cursor.span_from(cursor.index - 1)
+    keys = tuple(Property(key, "", span) for key in TIERED)
+    return UnsetTableProperties(source, name, keys, if_exists=True)
+
+
+def _set_partition_spec(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    span = cursor.span_from(cursor.index - 3)
+    return SetPartitionSpec(source, name, partition_spec(cursor, span))
+
+
+def _partitions(function: str, back: int) -> Callable[[SourceStatement, Cursor, TableName], Statement]:
+    """A parser of `parser/partitions.py`, from that many words before on."""
+
+    def parse(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+        from hivedruid.parser import partitions
+
+        cursor.index -= back
+        return getattr(partitions, function)(source, cursor, name)  # type: ignore[no-any-return]
+
+    return parse
+
+
+def _add_columns(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    cursor.expect("(")
+    columns = column_list(cursor)
+    cursor.accept_one("CASCADE", "RESTRICT")
+    return AddColumns(source, name, columns)
 
 
 def _rename(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
     return RenameTable(source, name, cursor.table_name())
 
 
+def _rollback(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    from hivedruid.parser.statements.ingesting import AlterIngestion
+
+    cursor.expect("INGESTION")
+    return AlterIngestion(source, name, "ROLLBACK", None, cursor.span_from(cursor.index - 2))
+
+
+def _compact(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    from hivedruid.parser.jobs import parse_compact
+
+    return parse_compact(source, cursor, name)
+
+
+def _execute(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    from hivedruid.parser.execute import parse_execute
+
+    return parse_execute(source, cursor, name)
+
+
+_ALTERS: Mapping[str, Callable[[SourceStatement, Cursor, TableName], Statement]] = {
+    "SET TBLPROPERTIES": _set_properties,
+    "UNSET TBLPROPERTIES": _unset_properties,
+    "SET LOCATION": _set_location,
+    "SET FILEFORMAT": _set_file_format,
+    "SET SERDE": _set_serde,
+    "SET SERDEPROPERTIES": _set_serde_properties,
+    "UNSET SERDEPROPERTIES": _unset_serde_properties,
+    "SET TIERED": _set_tiered,
+    "UNSET TIERED": _unset_tiered,
+    "SET PARTITION SPEC": _set_partition_spec,
+    "ADD COLUMNS": _add_columns,
+    "ADD CONSTRAINT": constraints.parse_add,
+    "ADD PARTITION": _partitions("parse_add", 1),
+    "ADD IF NOT EXISTS": _partitions("parse_add", 3),
+    "CHANGE": column_changes.parse_change,
+    "REPLACE COLUMNS": column_changes.parse_replace,
+    "DROP CONSTRAINT": constraints.parse_drop,
+    "DROP PARTITION": _partitions("parse_drop", 1),
+    "DROP IF EXISTS": _partitions("parse_drop", 2),
+    "PARTITION": _partitions("parse_change", 1),
+    "RENAME TO": _rename,
+    "ROLLBACK": _rollback,
+    "COMPACT": _compact,
+    "EXECUTE": _execute,
+}
+"""What follows the name in ALTER TABLE, and what parses the rest."""
+
+
 def parse_truncate(source: SourceStatement, cursor: Cursor) -> Statement:
     cursor.accept("TABLE")
     name = cursor.table_name()
     if cursor.word() == "PARTITION":
-        raise UnsupportedError(
-            "TRUNCATE … PARTITION is not supported: tables have no partitions",
-            span=cursor.span(),
-            hint="keep the other rows with INSERT OVERWRITE TABLE … SELECT … WHERE",
-        )
+        from hivedruid.parser.partitions import partition_spec as partition_values
+        from hivedruid.parser.statements.partitioning import TruncatePartitions
+
+        spec = partition_values(cursor)
+        cursor.accept("FORCE")
+        cursor.end()
+        return TruncatePartitions(source, name, spec)
     cursor.accept("FORCE")
     cursor.end()
     return TruncateTable(source, name)

@@ -18,7 +18,7 @@ def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
     name = cursor.table_name()
     if cursor.word() == "PARTITION":
         raise UnsupportedError(
-            "ANALYZE … PARTITION is not supported: tables have no partitions",
+            "ANALYZE … PARTITION is not supported: statistics are those of the whole table",
             span=cursor.span(),
             hint="remove it: ANALYZE covers the whole table",
         )

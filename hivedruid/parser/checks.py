@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
 
 from hivedruid.errors import ParseError, Span, UnsupportedError
 from hivedruid.parser.tokens import Cursor, describe
@@ -124,3 +124,17 @@ def span_of(source: SourceStatement, token: Token | None) -> Span:
     if token is None:
         return source.span(len(source.text))
     return source.span(token.start, token.end + 1)
+
+
+def placed(e: exp.Expr) -> exp.Expr | None:
+    """The first part of an expression with a position from sqlglot: `start` and `end` of its `meta`."""
+    for node in e.walk():
+        if node.meta.get("start") is not None and node.meta.get("end") is not None:
+            return node
+    return None
+
+
+def span_of_expression(source: SourceStatement, e: exp.Expr) -> Span | None:
+    """The position of an expression, None if no part of it has one."""
+    node = placed(e)
+    return None if node is None else source.span(node.meta["start"], node.meta["end"] + 1)

@@ -23,10 +23,13 @@ _PARSERS: dict[str, tuple[str, str]] = {
     "TRUNCATE": ("alter", "parse_truncate"),
     "USE": ("alter", "parse_use"),
     "INSERT": ("insert", "parse_insert"),
+    "LOAD": ("loading", "parse_load"),
     "DELETE": ("row_changes", "parse_delete"),
     "UPDATE": ("row_changes", "parse_update"),
+    "MERGE": ("merge", "parse_merge"),
     "DESCRIBE": ("utility", "parse_describe"),
     "DESC": ("utility", "parse_describe"),
+    "MSCK": ("partitions", "parse_repair"),
     "SHOW": ("utility", "parse_show"),
     "KILL": ("ingestion", "parse_kill"),
     "ANALYZE": ("analyze", "parse_analyze"),
@@ -49,6 +52,8 @@ _RAW: dict[str, tuple[str, str]] = {
     "SOURCE": ("utility", "parse_source"),
 }
 _OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN")
+FIRST_WORDS = tuple(dict.fromkeys((*_PARSERS, *_RAW, *_OTHERS)))
+"""The first words of statements."""
 _INSTEAD = {
     "TERMINATE": "use STOP INGESTION table to stop an ingestion",
 }
@@ -72,8 +77,10 @@ def parse_command(source: SourceStatement, word: str, start: int, end: int) -> S
         module, function = _RAW[word]
         return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, end)  # type: ignore[no-any-return]
     if word != "INSERT":
-        from hivedruid.parser.refused import refuse
+        from hivedruid.parser.refused import refuse, without_effect
 
+        if (accepted := without_effect(source, word, end)) is not None:
+            return accepted
         refuse(source, word, start, end)
     if word in _PARSERS:
         module, function = _PARSERS[word]
@@ -91,7 +98,7 @@ def _no_statement(source: SourceStatement, word: str, start: int, end: int) -> P
         return ParseError(f"expected a statement, found {shown}", span=source.span(offset))
     begin = source.text.upper().rfind(word, start, end)
     begin = begin if begin >= 0 else start
-    hint = _INSTEAD.get(word) or did_you_mean(word, (*_PARSERS, *_RAW, *_OTHERS))
+    hint = _INSTEAD.get(word) or did_you_mean(word, FIRST_WORDS)
     return ParseError(
         f"expected a statement, found '{source.text[begin:end]}'", span=source.span(begin, end), hint=hint
     )

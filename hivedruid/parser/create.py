@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS, KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
-from hivedruid.errors import ParseError, SemanticError, Span, UnsupportedError, did_you_mean
-from hivedruid.parser.layout import ordered_by, partitioned_by
+from hivedruid.errors import ParseError, SemanticError, Span, UnsupportedError
+from hivedruid.parser.constraints import skip_column_constraint, skip_table_constraint
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
-from hivedruid.parser.statements.ddl import Clause, ColumnDef, CreateDatabase, CreateTable, CreateView, Property
+from hivedruid.parser.statements.ddl import (
+    Clause,
+    ColumnDef,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    LikeFile,
+    Property,
+)
+from hivedruid.parser.table_clauses import TableClauses, property_list
 from hivedruid.parser.tokens import Cursor
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
@@ -21,16 +31,7 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from sqlglot import Token
 
-STORAGE_HANDLERS = {name: handler for kind, handler in HANDLERS.items() for name in (kind, handler.lower())}
-"""Handlers by what STORED BY accepts, in lower case."""
-_FILE_FORMATS = {
-    "ORC": "orc",
-    "ORCFILE": "orc",
-    "PARQUET": "parquet",
-    "PARQUETFILE": "parquet",
-    "TEXTFILE": "textfile",
-    "JSONFILE": "jsonfile",
-}
+    from hivedruid.catalog.types import HiveType
 
 
 def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
@@ -58,11 +59,14 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.streaming import parse_create as parse_create_stream
 
         return parse_create_stream(source, cursor)
-    managed = cursor.accept("MANAGED")
-    external = not managed and cursor.accept("EXTERNAL")
+    if cursor.accept("TEMPORARY", "MACRO"):
+        from hivedruid.parser.macros import parse_create as parse_create_macro
+
+        return parse_create_macro(source, cursor)
+    sort = cursor.accept_one("MANAGED", "TRANSACTIONAL", "EXTERNAL", "TEMPORARY")
     if not cursor.accept("TABLE"):
-        cursor.fail("TABLE, VIEW, DATABASE or STREAM" if not external else "TABLE")
-    return _table(source, cursor, external=external)
+        cursor.fail("TABLE, VIEW, DATABASE or STREAM" if sort in (None, "MANAGED") else "TABLE")
+    return replace(_table(source, cursor, external=sort == "EXTERNAL"), temporary=sort == "TEMPORARY")
 
 
 def if_not_exists(cursor: Cursor) -> bool:
@@ -77,11 +81,15 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
     if cursor.accept("LIKE"):
         if topic := _topic(cursor):
             clauses.found["topic_span"] = topic[0].value_span
+        elif (file := _like_file(cursor)) is not None:
+            clauses.found["like_file"] = file
         else:
             clauses.found["like"] = cursor.table_name()
     elif cursor.accept("("):
         clauses.found["columns"] = column_list(cursor)
     clauses.read()
+    if external and (file := _file_without_columns(clauses.found)) is not None:
+        clauses.found["like_file"] = file
     if clauses.tiered is not None:
         clauses.found["properties"] = tiered_properties(clauses.found.get("properties", ()), clauses.tiered)
     if topic:
@@ -91,6 +99,27 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
             raise SemanticError("the topic is specified twice", span=again.key_span, hint="remove the property")
         clauses.found["properties"] = (*topic, *properties)
     return CreateTable(source, name, external=external, if_not_exists=exists, **clauses.found)
+
+
+def _like_file(cursor: Cursor) -> LikeFile | None:
+    """FILE format 'path'; None if the next token is the name of a table."""
+    if cursor.word() != "FILE" or cursor.word(1) in ("", "."):
+        return None
+    start = cursor.index
+    cursor.accept("FILE")
+    format_ = cursor.accept_one("PARQUET", "ORC")
+    if format_ is None:
+        cursor.fail("PARQUET or ORC")
+    path, _ = cursor.string("the path of a file")
+    return LikeFile(format_.lower(), path, cursor.span_from(start))
+
+
+def _file_without_columns(found: Mapping[str, Any]) -> LikeFile | None:
+    """The LOCATION whose files have the columns of the table, if the statement has none."""
+    if found.get("stored_as") not in ("parquet", "orc") or "location" not in found:
+        return None
+    others = {"columns", "query", "like", "like_file", "topic_span", "storage_handler", "serde"}
+    return None if others & found.keys() else LikeFile(found["stored_as"], found["location"], found["location_span"])
 
 
 def tiered_properties(given: tuple[Property, ...], span: Span) -> tuple[Property, ...]:
@@ -109,156 +138,11 @@ def _topic(cursor: Cursor) -> tuple[Property, ...]:
     return (Property("kafka.topic", name, value_span=cursor.span(token)),)
 
 
-class TableClauses:
-    """The clauses after the name and columns of CREATE TABLE, in any order, each at most once."""
-
-    def __init__(
-        self, source: SourceStatement, cursor: Cursor, refuse: Callable[[Cursor], None] = lambda _: None
-    ) -> None:
-        self.source = source
-        self.cursor = cursor
-        self.refuse = refuse
-        self.found: dict[str, Any] = {}
-        self._seen: set[str] = set()
-        self.tiered: Span | None = None
-        """The position of STORED AS TIERED."""
-
-    def read(self, statement: str = "CREATE TABLE") -> None:
-        clauses = (
-            ("COMMENT", self._comment),
-            ("PARTITIONED BY", self._partitioned_by),
-            ("CLUSTERED BY", self._clustered_by),
-            ("WRITE LOCALLY ORDERED BY", self._ordered_by),
-            ("SKEWED BY", self._skewed_by),
-            ("ROW FORMAT", self._row_format),
-            ("STORED BY", self._stored_by),
-            ("STORED AS", self._stored_as),
-            ("WITH SERDEPROPERTIES", self._serde_properties),
-            ("LOCATION", self._location),
-            ("TBLPROPERTIES", self._table_properties),
-        )
-        cursor = self.cursor
-        while not cursor.at_end:
-            start = cursor.index
-            self.refuse(cursor)
-            for words, reader in clauses:
-                if cursor.accept(*words.split()):
-                    self._once(words, start)
-                    reader()
-                    break
-            else:
-                if "like" not in self.found and (cursor.accept("AS") or cursor.word() in ("SELECT", "WITH")):
-                    self.found["query"] = parse_query(self.source, cursor.rest())
-                else:
-                    cursor.fail(f"a clause of {statement}")
-
-    def _once(self, words: str, start: int) -> None:
-        if words in self._seen:
-            raise ParseError(f"{words} is specified twice", span=self.cursor.span_from(start))
-        self._seen.add(words)
-
-    def _comment(self) -> None:
-        self.found["comment"] = self.cursor.string("the comment")[0]
-
-    def _clause(self, key: str, words: str) -> None:
-        start = self.cursor.index - len(words.split())
-        start = self.cursor.index - 1 if " " in self.cursor.tokens[self.cursor.index - 1].text else start
-        self.found[key] = Clause(words, self.cursor.span_from(start))
-
-    def _partitioned_by(self) -> None:
-        self._clause("partitioned_by", "PARTITIONED BY")
-        self.found["partitioned_by"] = partitioned_by(self.cursor, self.found["partitioned_by"].span)
-
-    def _ordered_by(self) -> None:
-        span = self.cursor.span_from(self.cursor.index - len(["WRITE", "LOCALLY", "ORDERED", "BY"]))
-        self.found["ordered_by"] = ordered_by(self.cursor, span)
-
-    def _clustered_by(self) -> None:
-        self._clause("clustered_by", "CLUSTERED BY")
-        self.cursor.skip_group()
-        for words in ("SORTED", "BY"), ("SORT", "BY"):
-            if self.cursor.accept(*words):
-                self.cursor.skip_group()
-        if self.cursor.accept("INTO"):
-            self.cursor.integer("the number of buckets")
-            self.cursor.expect("BUCKETS")
-
-    def _skewed_by(self) -> None:
-        raise UnsupportedError(
-            "SKEWED BY is not supported", span=self.cursor.span_from(self.cursor.index - 2), hint="remove it"
-        )
-
-    def _row_format(self) -> None:
-        cursor = self.cursor
-        if cursor.accept("SERDE"):
-            start = cursor.index - 1
-            value, token = cursor.string("the class name of the SerDe")
-            self._serde([Property("serialization.lib", value, cursor.span_from(start), cursor.span(token))])
-        else:
-            cursor.expect("DELIMITED")
-            self._serde(_delimiters(cursor))
-
-    def _serde(self, properties: list[Property]) -> None:
-        self.found["serde"] = (*self.found.get("serde", ()), *properties)
-
-    def _serde_properties(self) -> None:
-        self._serde(list(property_list(self.cursor)))
-
-    def _stored_by(self) -> None:
-        cursor = self.cursor
-        token = cursor.current
-        is_string = token is not None and token.token_type == TokenType.STRING
-        name = cursor.string()[0] if is_string else cursor.name("a storage handler")[0]
-        handler = STORAGE_HANDLERS.get(name.lower())
-        span = cursor.span(token)
-        if handler is None:
-            close = did_you_mean(name, (*HANDLERS, *HANDLERS.values()))
-            hint = "remove STORED BY: managed tables are Iceberg tables" if name.lower() == "iceberg" else close
-            raise UnsupportedError(
-                f"storage handler '{name}' is not supported; use {' or '.join(HANDLERS)}", span=span, hint=hint
-            )
-        self.found["storage_handler"] = handler
-        self.found["storage_handler_span"] = span
-
-    def _stored_as(self) -> None:
-        cursor = self.cursor
-        token = cursor.current
-        word = cursor.word()
-        if word == "TIERED":
-            cursor.index += 1
-            self._tiered(cursor.span(token))
-            return
-        if word not in _FILE_FORMATS:
-            if not word.isidentifier():
-                cursor.fail("a file format")
-            raise UnsupportedError(
-                f"STORED AS {word} is not supported",
-                span=cursor.span(token),
-                hint="use ORC, PARQUET, TEXTFILE or JSONFILE",
-            )
-        cursor.index += 1
-        self.found["stored_as"] = _FILE_FORMATS[word]
-
-    def _tiered(self, span: Span) -> None:
-        if "storage_handler" in self.found:
-            raise SemanticError("STORED AS TIERED and STORED BY cannot be combined", span=span, hint="remove STORED BY")
-        self.found["storage_handler"], self.found["storage_handler_span"] = DRUID_STORAGE_HANDLER, span
-        self.tiered = span
-
-    def _location(self) -> None:
-        start = self.cursor.index - 1
-        self.found["location"] = self.cursor.string("the location")[0]
-        self.found["location_span"] = self.cursor.span_from(start)
-
-    def _table_properties(self) -> None:
-        self.found["properties"] = property_list(self.cursor)
-
-
 def column_list(cursor: Cursor) -> tuple[ColumnDef, ...]:
     """The columns, including the closing parenthesis."""
     columns: list[ColumnDef] = []
     while True:
-        if not _table_constraint(cursor):
+        if not skip_table_constraint(cursor):
             columns.append(_column(cursor))
         if cursor.accept(")"):
             break
@@ -271,124 +155,20 @@ def column_list(cursor: Cursor) -> tuple[ColumnDef, ...]:
 
 def _column(cursor: Cursor) -> ColumnDef:
     name, token = cursor.name("a column name")
+    hive_type, comment = column_options(cursor, (",", ")"))
+    return ColumnDef(name, hive_type, comment or "", cursor.span(token))
+
+
+def column_options(cursor: Cursor, ends: tuple[str, ...]) -> tuple[HiveType, str | None]:
+    """The type and the comment, if there is one, of a column; constraints are skipped."""
     hive_type = parse_type(cursor)
-    comment = ""
-    while not cursor.at_end and cursor.word() not in (",", ")"):
+    comment = None
+    while not cursor.at_end and cursor.word() not in ends:
         if cursor.accept("COMMENT"):
             comment = cursor.string("the comment")[0]
-        elif not _constraint(cursor):
-            cursor.fail("a comma or a closing parenthesis")
-    return ColumnDef(name, hive_type, comment, cursor.span(token))
-
-
-_COLUMN_CONSTRAINTS = ("CONSTRAINT", "PRIMARY", "PRIMARY KEY", "UNIQUE", "NOT", "DEFAULT", "CHECK", "REFERENCES")
-
-
-def _table_constraint(cursor: Cursor) -> bool:
-    """Whether a constraint follows; a column named `check` or `unique` is followed by a type."""
-    word, after = cursor.word(), cursor.word(1)
-    if word in ("PRIMARY KEY", "FOREIGN KEY") or (word in ("PRIMARY", "FOREIGN") and after == "KEY"):
-        return _constraint(cursor, table=True)
-    if word in ("UNIQUE", "CHECK") and after == "(":
-        return _constraint(cursor, table=True)
-    if word == "CONSTRAINT" and cursor.word(2) in (
-        "PRIMARY KEY",
-        "FOREIGN KEY",
-        "PRIMARY",
-        "FOREIGN",
-        "UNIQUE",
-        "CHECK",
-    ):
-        return _constraint(cursor, table=True)
-    return False
-
-
-def _constraint(cursor: Cursor, *, table: bool = False) -> bool:
-    """Skip a constraint that is not enforced (DISABLE), as Hive does; reject one that must be enforced."""
-    if not table and cursor.word() not in _COLUMN_CONSTRAINTS:
-        return False
-    start = cursor.index
-    disabled = False
-    while not cursor.at_end and cursor.word() not in (",", ")", "COMMENT"):
-        disabled = disabled or cursor.word() == "DISABLE"
-        if cursor.word() == "(":
-            cursor.skip_group()
-        else:
-            cursor.index += 1
-    if not disabled:
-        raise UnsupportedError(
-            "constraints are not supported: neither Druid nor files enforce them",
-            span=cursor.span_from(start),
-            hint="remove it, or add DISABLE NOVALIDATE",
-        )
-    return True
-
-
-def property_list(cursor: Cursor) -> tuple[Property, ...]:
-    """`('key' = 'value', …)`. Duplicate keys are rejected."""
-    cursor.expect("(")
-    properties: list[Property] = []
-    while True:
-        key, key_token = cursor.string("a quoted property name")
-        cursor.expect("=")
-        value, value_token = cursor.string("a quoted property value")
-        properties.append(Property(key, value, cursor.span(key_token), cursor.span(value_token)))
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
-    seen: set[str] = set()
-    for item in properties:
-        if item.key in seen:
-            raise SemanticError(f"property '{item.key}' is specified twice", span=item.key_span)
-        seen.add(item.key)
-    return tuple(properties)
-
-
-def key_list(cursor: Cursor) -> tuple[Property, ...]:
-    """`('key', …)`, as Hive also with values, which are ignored; the values of the properties are empty."""
-    cursor.expect("(")
-    keys: list[Property] = []
-    while True:
-        key, token = cursor.string("a quoted property name")
-        if cursor.accept("="):
-            cursor.string("a quoted property value")
-        keys.append(Property(key, "", cursor.span(token)))
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
-    return tuple(keys)
-
-
-def _delimiters(cursor: Cursor) -> list[Property]:
-    """ROW FORMAT DELIMITED … as the equivalent SerDe properties in Hive."""
-    properties: list[Property] = []
-
-    def read(key: str, start: int) -> None:
-        value, token = cursor.string("the delimiter")
-        properties.append(Property(key, value, cursor.span_from(start), cursor.span(token)))
-
-    while True:
-        start = cursor.index
-        if cursor.accept("FIELDS", "TERMINATED", "BY"):
-            read("field.delim", start)
-            if cursor.accept("ESCAPED", "BY"):
-                read("escape.delim", start)
-        elif cursor.accept("COLLECTION", "ITEMS", "TERMINATED", "BY"):
-            read("collection.delim", start)
-        elif cursor.accept("MAP", "KEYS", "TERMINATED", "BY"):
-            read("mapkey.delim", start)
-        elif cursor.accept("LINES", "TERMINATED", "BY"):
-            read("line.delim", start)
-            if properties[-1].value not in ("\n", "10"):
-                raise UnsupportedError(
-                    r"LINES TERMINATED BY only supports newline '\n'",
-                    span=properties[-1].value_span,
-                    hint="remove it",
-                )
-        elif cursor.accept("NULL", "DEFINED", "AS"):
-            read("serialization.null.format", start)
-        else:
-            return properties
+        elif not skip_column_constraint(cursor):
+            cursor.fail("a comma or a closing parenthesis" if ")" in ends else "COMMENT, FIRST, AFTER or the end")
+    return hive_type, comment
 
 
 def _view(source: SourceStatement, cursor: Cursor, *, or_replace: bool) -> CreateView:
@@ -425,6 +205,23 @@ def _view(source: SourceStatement, cursor: Cursor, *, or_replace: bool) -> Creat
     )
 
 
+def parse_alter_view(source: SourceStatement, cursor: Cursor) -> CreateView:
+    """What follows ALTER VIEW: name AS query."""
+    name = cursor.table_name()
+    if not cursor.accept("AS") and cursor.word() not in ("SELECT", "WITH"):
+        word = cursor.word()
+        if word in ("SET", "UNSET", "RENAME"):
+            raise UnsupportedError(
+                f"ALTER VIEW can only be used for AS SELECT, not for {word}", span=cursor.span(),
+                hint="use CREATE OR REPLACE VIEW, and DROP VIEW for the former name",
+            )  # fmt: skip
+        cursor.fail("AS")
+    tokens: list[Token] = cursor.rest()
+    query = parse_query(source, tokens)
+    text = source.text[tokens[0].start : tokens[-1].end + 1]
+    return CreateView(source, name, query, text, or_replace=True, alters=True)
+
+
 def _database(source: SourceStatement, cursor: Cursor) -> CreateDatabase:
     exists = if_not_exists(cursor)
     name, token = cursor.name("a database name")
@@ -435,10 +232,14 @@ def _database(source: SourceStatement, cursor: Cursor) -> CreateDatabase:
             hint="use letters, digits and underscores",
         )
     comment = cursor.string("the comment")[0] if cursor.accept("COMMENT") else ""
-    start = cursor.current
-    if cursor.accept_one("LOCATION", "MANAGEDLOCATION") or cursor.accept("WITH", "DBPROPERTIES"):
-        raise UnsupportedError(
-            "LOCATION and DBPROPERTIES of a database are not supported", span=cursor.span(start), hint="remove them"
-        )
+    ignored = []
+    for words in ("LOCATION", "MANAGEDLOCATION", "WITH DBPROPERTIES"):
+        start = cursor.index
+        if cursor.accept(*words.split()):
+            if words == "WITH DBPROPERTIES":
+                property_list(cursor)
+            else:
+                cursor.string("the location")
+            ignored.append(Clause(words.removeprefix("WITH "), cursor.span_from(start)))
     cursor.end()
-    return CreateDatabase(source, name, exists, comment, cursor.span(token))
+    return CreateDatabase(source, name, exists, comment, tuple(ignored), cursor.span(token))

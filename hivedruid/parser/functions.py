@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 PREFIX = "$"
@@ -37,6 +38,11 @@ _OWN_SYNTAX = frozenset(
         "INSERT",
     }
 )
+
+
+def called_name(call: exp.Expr) -> str:
+    """The name of a called function as it is written, in lower case."""
+    return str(call.this.name if isinstance(call.this, exp.Expr) else call.this).removeprefix(PREFIX).lower()
 
 
 @cache

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlglot import Token, TokenType
 
-from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.errors import SemanticError
 from hivedruid.parser.queries import parse_query, split_at_depth
-from hivedruid.parser.statements import Statement
-from hivedruid.parser.statements.writing import Insert, InsertTarget
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.writing import Directory, Insert, InsertTarget
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 
+if TYPE_CHECKING:
+    from sqlglot import exp
+
 
 def parse_insert(source: SourceStatement, cursor: Cursor) -> Statement:
-    """`[WITH …] [FROM …] INSERT … [INSERT …]`: the text before the first INSERT is part of every query.
-
-    Raises UnsupportedError for PARTITION and DIRECTORY.
-    """
+    """`[WITH …] [FROM …] INSERT … [INSERT …]`: the text before the first INSERT is part of every query."""
     tokens = cursor.rest()
     starts = split_at_depth(tokens, {"INSERT"})
     if not starts:  # a control character attached to the word
@@ -36,27 +38,42 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
     kind = cursor.accept_one("INTO", "OVERWRITE")
     if kind is None:
         cursor.fail("INTO or OVERWRITE")
-    if cursor.word() == "DIRECTORY" or (cursor.word() == "LOCAL" and cursor.word(1) == "DIRECTORY"):
-        raise UnsupportedError(
-            "INSERT OVERWRITE DIRECTORY is not supported",
-            span=cursor.span(),
-            hint="use an external table with a LOCATION, or --format csv",
-        )
+    local = cursor.word() == "LOCAL" and cursor.word(1) == "DIRECTORY"
+    if cursor.word() == "DIRECTORY" or local:
+        if kind == "INTO":
+            cursor.fail("a table", hint="use INSERT OVERWRITE DIRECTORY, which replaces the files of the directory")
+        return _directory(source, shared, cursor)
     cursor.accept("TABLE")
     table = cursor.table_name()
+    partition = None
     if cursor.word() == "PARTITION":
-        raise UnsupportedError(
-            "INSERT … PARTITION is not supported: tables have no partitions",
-            span=cursor.span(),
-            hint="remove PARTITION; Druid partitions by __time",
-        )
-    cursor.accept("IF", "NOT", "EXISTS")
+        from hivedruid.parser.partitions import partition_spec
+
+        partition = partition_spec(cursor, dynamic=True)
+    exists = cursor.accept("IF", "NOT", "EXISTS")
     columns, tokens = _columns(cursor)
+    query = _query(source, shared, cursor)
+    spans = tuple(cursor.span(t) for t in tokens)
+    return InsertTarget(table, query, kind == "OVERWRITE", columns, spans, partition, exists)
+
+
+def _query(source: SourceStatement, shared: list[Token], cursor: Cursor) -> exp.Expression:
     body = cursor.rest()
     if shared and shared[0].token_type == TokenType.FROM and body and body[0].token_type != TokenType.SELECT:
         Cursor(source, body).fail("SELECT")
-    query = parse_query(source, shared + body)
-    return InsertTarget(table, query, kind == "OVERWRITE", columns, tuple(cursor.span(t) for t in tokens))
+    return parse_query(source, shared + body)
+
+
+def _directory(source: SourceStatement, shared: list[Token], cursor: Cursor) -> InsertTarget:
+    from hivedruid.parser.table_clauses import TableClauses
+
+    local = cursor.accept("LOCAL")
+    cursor.expect("DIRECTORY")
+    location, token = cursor.string("the path of the directory")
+    span = cursor.span(token)
+    found = TableClauses(source, cursor).read_format()
+    directory = Directory(location, local, span=span, **found)
+    return InsertTarget(TableName("", span=span), _query(source, shared, cursor), overwrite=True, directory=directory)
 
 
 def _columns(cursor: Cursor) -> tuple[tuple[str, ...], list[Token]]:

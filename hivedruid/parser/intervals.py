@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from sqlglot import Token, TokenType
 
+from hivedruid.parser.tokens import token_at
+
 _UNITS = {
     unit + plural for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND") for plural in ("", "S")
 }  # a quoted name is not a unit
@@ -29,7 +31,7 @@ def with_interval_words(tokens: list[Token]) -> list[Token]:
     result: list[Token] = []
     for position, token in enumerate(tokens):
         if position in starts:
-            result.append(Token(TokenType.INTERVAL, "INTERVAL", token.line, token.col, token.start, token.end))
+            result.append(token_at(token, TokenType.INTERVAL, "INTERVAL"))
         result.append(token)
     return result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hivedruid.errors import UnsupportedError
 from hivedruid.parser.clauses import like_pattern
-from hivedruid.parser.create import TableClauses, if_not_exists
+from hivedruid.parser.create import if_not_exists
 from hivedruid.parser.queries import split_at_depth
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.ddl import CreateTable
@@ -14,6 +14,7 @@ from hivedruid.parser.statements.materialized import (
     DropMaterializedView,
     ShowMaterializedViews,
 )
+from hivedruid.parser.table_clauses import TableClauses
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 

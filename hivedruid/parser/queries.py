@@ -13,6 +13,7 @@ from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
 from hivedruid.parser.precedence import arrange
 from hivedruid.parser.table_functions import without_table_functions
+from hivedruid.parser.time_travel import with_time_travel
 from hivedruid.parser.tokens import HIVE, HIVE_NULLS_LAST, describe
 from hivedruid.script import SourceStatement
 
@@ -34,6 +35,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     tokens = without_table_functions(source, _from_first(source, tokens))
     if not tokens:
         raise ParseError("expected a query, found the end of the statement", span=source.span(len(source.text)))
+    tokens = with_time_travel(source, tokens)
     check_query_tokens(source, tokens)
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import Token, TokenType, exp
 
-from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.errors import SemanticError
 from hivedruid.parser.queries import parse_query, split_at_depth
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.writing import ChangeRows
-from hivedruid.parser.tokens import Cursor
+from hivedruid.parser.tokens import Cursor, token_at
 from hivedruid.script import SourceStatement
 
 _CLAUSES = {
@@ -22,15 +22,12 @@ def parse_delete(source: SourceStatement, cursor: Cursor) -> Statement:
     """`DELETE FROM table [WHERE condition]`, after DELETE."""
     cursor.expect("FROM")
     table, named = _table(cursor)
-    query = _query(source, [_like(named[0], TokenType.STAR, "*")], named, _where(cursor))
+    query = _query(source, [token_at(named[0], TokenType.STAR, "*")], named, _where(cursor))
     return ChangeRows(source, table, query)
 
 
 def parse_update(source: SourceStatement, cursor: Cursor) -> Statement:
-    """`UPDATE table SET column = value [, column = value …] [WHERE condition]`, after UPDATE.
-
-    Raises UnsupportedError for a subquery as a value, which Hive refuses, too.
-    """
+    """`UPDATE table SET column = value [, column = value …] [WHERE condition]`, after UPDATE."""
     table, named = _table(cursor)
     cursor.expect("SET")
     names: list[str] = []
@@ -46,7 +43,7 @@ def parse_update(source: SourceStatement, cursor: Cursor) -> Statement:
         values.append(_value(cursor))
         if not cursor.accept(","):
             break
-    items = [token for value in values for token in (*value, _like(value[-1], TokenType.COMMA, ","))][:-1]
+    items = [token for value in values for token in (*value, token_at(value[-1], TokenType.COMMA, ","))][:-1]
     query = _query(source, items, named, _where(cursor))
     for value, tokens in zip(query.expressions, values, strict=True):
         if isinstance(value, exp.Alias):
@@ -54,13 +51,6 @@ def parse_update(source: SourceStatement, cursor: Cursor) -> Statement:
         if value.is_star:
             Cursor(source, tokens).fail("an expression")
     spans = tuple(cursor.span(tokens[0], tokens[-1]) for tokens in values)
-    for value, span in zip(query.expressions, spans, strict=True):
-        if value.find(exp.Query) is not None:
-            raise UnsupportedError(
-                "subqueries are not supported in SET",
-                span=span,
-                hint="use INSERT OVERWRITE TABLE … SELECT to write the updated rows",
-            )
     return ChangeRows(source, table, query, tuple(names), tuple(map(cursor.span, columns)), spans)
 
 
@@ -69,10 +59,10 @@ def _table(cursor: Cursor) -> tuple[TableName, list[Token]]:
     first = cursor.current
     table = cursor.table_name()
     assert first is not None
-    name = _like(first, TokenType.IDENTIFIER, table.name)
+    name = token_at(first, TokenType.IDENTIFIER, table.name)
     if table.database is None:
         return table, [name]
-    return table, [_like(first, TokenType.IDENTIFIER, table.database), _like(first, TokenType.DOT, "."), name]
+    return table, [token_at(first, TokenType.IDENTIFIER, table.database), token_at(first, TokenType.DOT, "."), name]
 
 
 def _value(cursor: Cursor) -> list[Token]:
@@ -99,14 +89,9 @@ def _where(cursor: Cursor) -> list[Token]:
 
 def _query(source: SourceStatement, items: list[Token], table: list[Token], where: list[Token]) -> exp.Expression:
     """`SELECT items FROM table where`, whose tokens have the positions of the statement."""
-    select, from_ = _like(items[0], TokenType.SELECT, "SELECT"), _like(table[0], TokenType.FROM, "FROM")
+    select, from_ = token_at(items[0], TokenType.SELECT, "SELECT"), token_at(table[0], TokenType.FROM, "FROM")
     query = parse_query(source, [select, *items, from_, *table, *where])
     known = {"expressions", "from_", "where"}
     if not isinstance(query, exp.Select) or {key for key, value in query.args.items() if value} - known:
         Cursor(source, where or items).fail("an expression")
     return query
-
-
-def _like(token: Token, kind: TokenType, text: str) -> Token:
-    """A token that is not in the text, at the position of another one."""
-    return Token(kind, text, token.line, token.col, token.start, token.end)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from hivedruid.errors import SemanticError
 from hivedruid.parser.clauses import like_pattern
-from hivedruid.parser.create import if_not_exists, key_list, property_list
+from hivedruid.parser.create import if_not_exists
 from hivedruid.parser.ingestion import reset_target
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement
@@ -24,6 +24,7 @@ from hivedruid.parser.statements.streaming import (
     ShowStreams,
     StreamVerb,
 )
+from hivedruid.parser.table_clauses import key_list, property_list
 from hivedruid.parser.tokens import Cursor
 from hivedruid.script import SourceStatement
 

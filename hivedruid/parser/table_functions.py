@@ -7,6 +7,7 @@ from __future__ import annotations
 from sqlglot import Token, TokenType
 
 from hivedruid.errors import UnsupportedError
+from hivedruid.parser.tokens import token_at
 from hivedruid.script import SourceStatement
 
 _NOOP = frozenset({"NOOP", "NOOPWITHMAP", "NOOPSTREAMING", "NOOPWITHMAPSTREAMING"})
@@ -48,7 +49,7 @@ def without_table_functions(source: SourceStatement, tokens: list[Token]) -> lis
             (TokenType.STAR, "*"),
             (TokenType.FROM, "FROM"),
         )
-        result += [Token(kind, text, name.line, name.col, name.start, name.end) for kind, text in words]
+        result += [token_at(name, kind, text) for kind, text in words]
         result += without_table_functions(source, inner)
         result += tokens[end : end + 1]
         position = end + 1

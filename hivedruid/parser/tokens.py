@@ -111,6 +111,11 @@ def _is_ltz(token: Token) -> bool:
     return token.token_type == TokenType.VAR and token.text.upper() == "TIMESTAMPLOCALTZ"
 
 
+def token_at(token: Token, kind: TokenType, text: str) -> Token:
+    """A token that is not in the text, at the position of another one."""
+    return Token(kind, text, token.line, token.col, token.start, token.end)
+
+
 def _with_casts(tokens: list[Token]) -> list[Token]:
     result: list[Token] = []
     literal = None
@@ -124,12 +129,12 @@ def _with_casts(tokens: list[Token]) -> list[Token]:
                 (TokenType.TIMESTAMPLTZ, "TIMESTAMPLTZ", token),
                 (TokenType.R_PAREN, ")", token),
             )
-            result += [Token(kind, text, at.line, at.col, at.start, at.end) for kind, text, at in parts]
+            result += [token_at(at, kind, text) for kind, text, at in parts]
             literal = None
         elif _is_ltz(token) and i + 1 < len(tokens) and tokens[i + 1].token_type == TokenType.STRING:
             literal = token
         elif _is_ltz(token) and i > 0 and tokens[i - 1].token_type == TokenType.ALIAS:
-            result.append(Token(TokenType.TIMESTAMPLTZ, token.text, token.line, token.col, token.start, token.end))
+            result.append(token_at(token, TokenType.TIMESTAMPLTZ, token.text))
         else:
             result.append(token)
     return result

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import Literal, cast
 
-from hivedruid.errors import ParseError, UnsupportedError
+from sqlglot import TokenType
+
+from hivedruid.errors import ParseError
 from hivedruid.parser.clauses import like_pattern
 from hivedruid.parser.statements import SourceScript, Statement
 from hivedruid.parser.statements.utility import (
     DescribeDatabase,
+    DescribeFunction,
     DescribeTable,
     ResetSettings,
     SetSetting,
@@ -45,20 +48,19 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
 
         return streaming.parse_describe(source, cursor)
     if cursor.accept("FUNCTION"):
-        raise UnsupportedError(
-            "DESCRIBE FUNCTION is not supported", span=source.span(0), hint="run SHOW FUNCTIONS to list the names"
-        )
+        return _describe_function(source, cursor)
     mode = "plain"
     if cursor.word() in ("EXTENDED", "FORMATTED") and len(cursor.tokens) > 1:
         mode = cursor.word().lower()
         cursor.index += 1
     table = cursor.table_name()
     if cursor.word() == "PARTITION":
-        raise UnsupportedError(
-            "DESCRIBE … PARTITION is not supported: tables have no partitions",
-            span=cursor.span(),
-            hint="remove PARTITION",
-        )
+        from hivedruid.parser.partitions import partition_spec
+        from hivedruid.parser.statements.partitioning import DescribePartition
+
+        spec = partition_spec(cursor)
+        cursor.end()
+        return DescribePartition(source, table, spec, cast("Literal['plain', 'extended', 'formatted']", mode))
     column, span = None, None
     if not cursor.at_end:
         cursor.accept(".")
@@ -66,6 +68,28 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
         span = cursor.span(token)
     cursor.end()
     return DescribeTable(source, table, cast("Literal['plain', 'extended', 'formatted']", mode), column, span)
+
+
+def _describe_function(source: SourceStatement, cursor: Cursor) -> DescribeFunction:
+    extended = cursor.accept("EXTENDED")
+    token = cursor.current
+    if token is not None and token.token_type == TokenType.STRING:
+        name, token = cursor.string("a function name")
+    elif token is not None and re.fullmatch(r"\w+", token.text):  # `if` and `map` are keywords elsewhere
+        name = token.text
+        cursor.index += 1
+    else:
+        cursor.fail("a function name")
+    cursor.end()
+    return DescribeFunction(source, name.lower(), extended)
+
+
+SHOW_KINDS = (
+    "TABLES", "VIEWS", "MATERIALIZED VIEWS", "DATABASES", "FUNCTIONS", "COLUMNS", "PARTITIONS", "CREATE TABLE",
+    "CREATE DATABASE", "TBLPROPERTIES", "INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS", "TOPICS", "STREAMS",
+    "BATCHES", "CHECKPOINTS", "JOBS", "COMPACTIONS", "SEGMENTS", "ARCHIVES", "DATA SOURCES",
+)  # fmt: skip
+"""What may follow SHOW."""
 
 
 def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
@@ -84,6 +108,10 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         database, token = cursor.name("a database name")
         cursor.end()
         return ShowCreateDatabase(source, database, cursor.span(token))
+    if cursor.accept("PARTITIONS"):
+        from hivedruid.parser import partitions
+
+        return partitions.parse_show(source, cursor)
     if cursor.accept("TBLPROPERTIES"):
         return _properties(source, cursor)
     if cursor.word() in ("INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS", "TOPICS"):
@@ -110,9 +138,7 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     if cursor.accept_one("COLUMNS", "FIELDS"):
         return _columns(source, cursor)
     return cursor.fail(
-        "TABLES, VIEWS, DATABASES, FUNCTIONS, COLUMNS, CREATE TABLE, CREATE DATABASE, TBLPROPERTIES, INGESTIONS, TASKS,"
-        " TASK, PROBLEMS, OFFSETS, TOPICS, STREAMS, BATCHES, CHECKPOINTS, JOBS, COMPACTIONS, SEGMENTS, ARCHIVES"
-        " or DATA SOURCES",
+        f"{', '.join(SHOW_KINDS[:-1])} or {SHOW_KINDS[-1]}",
         hint="use DESCRIBE JOB 'id'" if cursor.word() == "JOB" and len(cursor.tokens) > 1 else None,
     )
 
@@ -185,7 +211,9 @@ def parse_set(source: SourceStatement, offset: int) -> Statement:
     span = source.span(start, start + max(1, len(key)))
     if not key or re.search(r"\s", key):
         if re.match(r"role\s", key, re.IGNORECASE):
-            raise UnsupportedError("roles are not supported", span=source.span(start, start + 4), hint="remove it")
+            from hivedruid.parser.refused import role
+
+            return role(source, source.span(start, start + 4))
         hint = "use SET key=value"
         raise ParseError(f"expected a setting name, found '{key or text[:1]}'", span=span, hint=hint)
     return SetSetting(source, key, value.strip() if equals else None, span=span)

@@ -76,24 +76,37 @@ class Ordering(Clause):
 
 
 @dataclass(frozen=True)
+class LikeFile:
+    """The file or folder whose columns a new table has; `format` is `parquet` or `orc`."""
+
+    format: str
+    path: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class CreateTable(Statement):
-    """CREATE [EXTERNAL] TABLE, from columns, from a query, or both.
+    """CREATE [EXTERNAL | TEMPORARY] TABLE, from columns, from a query, or both.
 
     `storage_handler` is the class name in full, short forms resolved. `stored_as` is lower case.
     `serde` holds ROW FORMAT and SERDEPROPERTIES under Hive's names (`field.delim`, `serialization.lib`, …).
     `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own. `topic_span` is the topic
-    of CREATE TABLE … LIKE TOPIC, which is the property kafka.topic.
+    of CREATE TABLE … LIKE TOPIC, which is the property kafka.topic. `iceberg_span` is that of STORED BY ICEBERG.
+    `like_file` is the file of LIKE FILE, or the LOCATION of a table without columns.
     """
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "segment root"})
     name: TableName
     external: bool = False
+    temporary: bool = False
     if_not_exists: bool = False
     columns: tuple[ColumnDef, ...] = ()
     comment: str = ""
     partitioned_by: Partitioning | None = None
     ordered_by: Ordering | None = None
     clustered_by: Clause | None = None
+    skewed_by: Clause | None = None
+    iceberg_span: Span | None = None
     storage_handler: str | None = None
     storage_handler_span: Span | None = None
     stored_as: str | None = None
@@ -104,6 +117,7 @@ class CreateTable(Statement):
     query: exp.Expression | None = None
     like: TableName | None = None
     topic_span: Span | None = None
+    like_file: LikeFile | None = None
 
 
 @dataclass(frozen=True)
@@ -141,11 +155,72 @@ class AddColumns(Statement):
 
 
 @dataclass(frozen=True)
+class ColumnName:
+    """The name of a column, lower-cased, with its position."""
+
+    name: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ChangeColumn(Statement):
+    """ALTER TABLE … CHANGE [COLUMN]; `first` and `after` are its new position. `comment` is None if none is given."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "streams"})
+    name: TableName
+    old: ColumnName
+    new: ColumnDef
+    comment: str | None = None
+    first: Span | None = None
+    after: ColumnName | None = None
+
+
+@dataclass(frozen=True)
+class ReplaceColumns(Statement):
+    """ALTER TABLE … REPLACE COLUMNS, at `span`."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "streams"})
+    name: TableName
+    columns: tuple[ColumnDef, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class AddConstraint(Statement):
+    """ALTER TABLE … ADD CONSTRAINT with DISABLE; `columns` are those of the constraint, `span` is its position."""
+
+    name: TableName
+    columns: tuple[ColumnName, ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class DropConstraint(Statement):
+    name: TableName
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class SetPartitionSpec(Statement):
     """ALTER TABLE … SET PARTITION SPEC, which applies to new files."""
 
     name: TableName
     partitioned_by: Partitioning
+
+
+@dataclass(frozen=True)
+class ChangeStorage(Statement):
+    """ALTER TABLE … SET LOCATION | FILEFORMAT | SERDE | SERDEPROPERTIES, UNSET SERDEPROPERTIES; at `span`.
+
+    `stored_as` and `serde` are as in CreateTable; only the keys of `removed` are used.
+    """
+
+    name: TableName
+    location: str | None = None
+    stored_as: str | None = None
+    serde: tuple[Property, ...] = ()
+    removed: tuple[Property, ...] = ()
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -163,9 +238,12 @@ class TruncateTable(Statement):
 
 @dataclass(frozen=True)
 class CreateDatabase(Statement):
+    """CREATE DATABASE; `ignored` are its clauses without effect."""
+
     name: str
     if_not_exists: bool = False
     comment: str = ""
+    ignored: tuple[Clause, ...] = ()
     span: Span | None = None
 
 
@@ -188,7 +266,8 @@ class UseDatabase(Statement):
 class CreateView(Statement):
     """CREATE VIEW; `query_text` is the SELECT as written, `columns` the renamed output columns if given.
 
-    `column_comments` has the same length as `columns`.
+    `column_comments` has the same length as `columns`. `alters`: it is ALTER VIEW … AS, whose view must exist and keeps
+    its comment and properties.
     """
 
     name: TableName
@@ -200,6 +279,7 @@ class CreateView(Statement):
     column_comments: tuple[str, ...] = ()
     comment: str = ""
     properties: tuple[Property, ...] = ()
+    alters: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,7 +294,12 @@ DdlStatement = (
     | SetTableProperties
     | UnsetTableProperties
     | AddColumns
+    | ChangeColumn
+    | ReplaceColumns
+    | AddConstraint
+    | DropConstraint
     | SetPartitionSpec
+    | ChangeStorage
     | RenameTable
     | TruncateTable
     | CreateDatabase

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hivedruid.errors import Span
 from hivedruid.parser.statements import Fact, Statement, TableName
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 ShowKind = Literal["tables", "views", "databases", "functions"]
 
@@ -30,6 +33,14 @@ class DescribeDatabase(Statement):
     name: str
     extended: bool = False
     span: Span | None = None
+
+
+@dataclass(frozen=True)
+class DescribeFunction(Statement):
+    """DESCRIBE FUNCTION [EXTENDED] name."""
+
+    name: str
+    extended: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,15 @@ class SetSetting(Statement):
 
 
 @dataclass(frozen=True)
+class WithoutEffect(Statement):
+    """A statement of Hive that is accepted and does nothing, for a reason: GRANT, LOCK TABLE, ADD JAR, …."""
+
+    reason: str
+    hint: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class ResetSettings(Statement):
     """RESET (all settings) or RESET key."""
 
@@ -89,8 +109,26 @@ class ResetSettings(Statement):
     span: Span | None = None
 
 
-UtilityStatement = (
+@dataclass(frozen=True)
+class CreateMacro(Statement):
+    """CREATE TEMPORARY MACRO name(parameter type, …) expression. `parameters` have their types as sqlglot's tree."""
+
+    name: str
+    parameters: tuple[tuple[str, exp.DataType], ...]
+    body: exp.Expr
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class DropMacro(Statement):
+    """DROP TEMPORARY MACRO [IF EXISTS] name. As in Hive, an unknown name is no error."""
+
+    name: str
+
+
+EffectiveStatement = (
     DescribeTable
+    | DescribeFunction
     | DescribeDatabase
     | ShowNames
     | ShowColumns
@@ -99,4 +137,7 @@ UtilityStatement = (
     | ShowTableProperties
     | SetSetting
     | ResetSettings
+    | CreateMacro
+    | DropMacro
 )
+UtilityStatement = EffectiveStatement | WithoutEffect

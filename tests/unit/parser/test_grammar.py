@@ -21,6 +21,7 @@ from hivedruid.parser.statements import (  # noqa: F401 - attributes of `stateme
     ddl,
     ingesting,
     materialized,
+    partitioning,
     snapshots,
     statistics,
     streaming,
@@ -225,7 +226,7 @@ def test_the_generator_reaches_every_statement() -> None:
 def statement_kinds() -> list[type[Statement]]:
     modules = (
         statements, statements.compacting, statements.ddl, statements.ingesting, statements.materialized,
-        statements.snapshots, statements.statistics, statements.streaming, statements.tiering,
+        statements.partitioning, statements.snapshots, statements.statistics, statements.streaming, statements.tiering,
         statements.utility, statements.watching, statements.writing,
     )  # fmt: skip
     values = [value for module in modules for value in vars(module).values()]

@@ -60,7 +60,6 @@ def test_other_storage_handlers_are_refused() -> None:
     )
     assert DRUID_STORAGE_HANDLER in (error.hint or "")
     assert "druid or kafka" in refused("CREATE TABLE t (a int) STORED BY hbase", UnsupportedError).message
-    assert "Iceberg" in (refused("CREATE TABLE t (a int) STORED BY ICEBERG", UnsupportedError).hint or "")
 
 
 def test_row_format_delimited() -> None:

@@ -1,0 +1,134 @@
+"""PARTITION (…), and the statements about partitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import TokenType
+
+from hivedruid.errors import SemanticError
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.partitioning import (
+    AddPartitions,
+    DropPartitions,
+    NewPartition,
+    PartitionSpec,
+    PartitionValue,
+    RenamePartition,
+    RepairTable,
+    SetPartitionLocation,
+    ShowPartitions,
+)
+
+if TYPE_CHECKING:
+    from hivedruid.parser.tokens import Cursor
+    from hivedruid.script import SourceStatement
+
+_COMPARISONS = {"=": "=", "==": "=", "!=": "<>", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+def partition_spec(cursor: Cursor, *, dynamic: bool = False, comparisons: bool = False) -> PartitionSpec:
+    """`PARTITION (column = constant, …)`. With `dynamic` the constants may be missing; with `comparisons` other
+    operators are allowed, and a column may be compared several times."""
+    start = cursor.index
+    cursor.expect("PARTITION")
+    cursor.expect("(")
+    values = [_value(cursor, dynamic, comparisons)]
+    while cursor.accept(","):
+        values.append(_value(cursor, dynamic, comparisons))
+    cursor.expect(")")
+    names = [each.column for each in values]
+    for number, each in enumerate(values):
+        if not comparisons and each.column in names[:number]:
+            raise SemanticError(f"column '{each.column}' is specified twice", span=each.span)
+    return PartitionSpec(tuple(values), cursor.span_from(start))
+
+
+def _value(cursor: Cursor, dynamic: bool, comparisons: bool) -> PartitionValue:
+    start = cursor.index
+    name, _ = cursor.name("a partition column")
+    op = _COMPARISONS.get(cursor.word())
+    if dynamic and op is None:
+        return PartitionValue(name, None, span=cursor.span_from(start), is_dynamic=True)
+    if op is None or (op != "=" and not comparisons):
+        cursor.fail("a comparison" if comparisons else "=")
+    cursor.index += 1
+    value = _constant(cursor)
+    return PartitionValue(name, value, op, cursor.span_from(start))
+
+
+def _constant(cursor: Cursor) -> str | None:
+    """A constant as text; numbers without leading zeros."""
+    if cursor.accept("NULL"):
+        return None
+    if word := cursor.accept_one("TRUE", "FALSE"):
+        return word.lower()
+    following = cursor.tokens[cursor.index + 1 : cursor.index + 2]
+    if cursor.word() in ("DATE", "TIMESTAMP") and following and following[0].token_type == TokenType.STRING:
+        cursor.index += 1
+    sign = "-" if cursor.accept("-") else ""
+    token = cursor.current
+    if token is not None and token.token_type == TokenType.NUMBER:
+        cursor.index += 1
+        return sign + (str(int(token.text)) if token.text.isdecimal() else token.text)
+    if sign:
+        cursor.fail("a number")
+    return cursor.string("a constant")[0]
+
+
+def parse_add(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    """The rest of ALTER TABLE … ADD [IF NOT EXISTS] PARTITION."""
+    exists = cursor.accept("IF", "NOT", "EXISTS")
+    partitions = [_new_partition(cursor)]
+    while cursor.word() == "PARTITION":
+        partitions.append(_new_partition(cursor))
+    return AddPartitions(source, name, tuple(partitions), exists)
+
+
+def _new_partition(cursor: Cursor) -> NewPartition:
+    spec = partition_spec(cursor)
+    if not cursor.accept("LOCATION"):
+        return NewPartition(spec)
+    location, token = cursor.string("the location")
+    return NewPartition(spec, location, cursor.span(token))
+
+
+def parse_drop(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    """The rest of ALTER TABLE … DROP [IF EXISTS] PARTITION."""
+    exists = cursor.accept("IF", "EXISTS")
+    specs = [partition_spec(cursor, comparisons=True)]
+    while cursor.accept(","):
+        specs.append(partition_spec(cursor, comparisons=True))
+    purge = cursor.accept("PURGE")
+    return DropPartitions(source, name, tuple(specs), exists, purge)
+
+
+def parse_change(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    """The rest of ALTER TABLE … PARTITION."""
+    spec = partition_spec(cursor)
+    if cursor.accept("RENAME", "TO"):
+        return RenamePartition(source, name, spec, partition_spec(cursor))
+    if cursor.accept("SET", "LOCATION"):
+        location, token = cursor.string("the location")
+        return SetPartitionLocation(source, name, spec, location, cursor.span(token))
+    return cursor.fail("RENAME TO or SET LOCATION")
+
+
+def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
+    """The rest of SHOW PARTITIONS."""
+    name = cursor.table_name()
+    spec = partition_spec(cursor) if not cursor.at_end else None
+    cursor.end()
+    return ShowPartitions(source, name, spec)
+
+
+def parse_repair(source: SourceStatement, cursor: Cursor) -> Statement:
+    """The rest of MSCK."""
+    repairs = cursor.accept("REPAIR")
+    cursor.expect("TABLE")
+    name = cursor.table_name()
+    word = cursor.accept_one("ADD", "DROP", "SYNC")
+    if word:
+        cursor.expect("PARTITIONS")
+    cursor.end()
+    return RepairTable(source, name, word != "DROP", word in ("DROP", "SYNC"), shows=not repairs)

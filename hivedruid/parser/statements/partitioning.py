@@ -1,0 +1,124 @@
+"""Statements about the partitions of external tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from hivedruid.errors import Span
+from hivedruid.parser.statements import Fact, Statement, TableName
+
+
+@dataclass(frozen=True)
+class PartitionValue:
+    """`column = value` of PARTITION (…), and the comparisons of DROP PARTITION. `value` is the text of the constant;
+    None is NULL, or no value with `is_dynamic`."""
+
+    column: str
+    value: str | None
+    op: str = "="
+    span: Span | None = None
+    is_dynamic: bool = False
+
+
+@dataclass(frozen=True)
+class PartitionSpec:
+    """PARTITION (column = value, …)."""
+
+    values: tuple[PartitionValue, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class NewPartition:
+    """PARTITION (…) [LOCATION '…'] of ADD."""
+
+    spec: PartitionSpec
+    location: str | None = None
+    location_span: Span | None = None
+
+
+@dataclass(frozen=True)
+class AddPartitions(Statement):
+    """ALTER TABLE … ADD [IF NOT EXISTS] PARTITION (…) [LOCATION '…'] …."""
+
+    name: TableName
+    partitions: tuple[NewPartition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropPartitions(Statement):
+    """ALTER TABLE … DROP [IF EXISTS] PARTITION (…), … [PURGE]."""
+
+    name: TableName
+    specs: tuple[PartitionSpec, ...]
+    if_exists: bool = False
+    purge: bool = False
+
+
+@dataclass(frozen=True)
+class RenamePartition(Statement):
+    """ALTER TABLE … PARTITION (…) RENAME TO PARTITION (…)."""
+
+    name: TableName
+    old: PartitionSpec
+    new: PartitionSpec
+
+
+@dataclass(frozen=True)
+class SetPartitionLocation(Statement):
+    """ALTER TABLE … PARTITION (…) SET LOCATION '…'."""
+
+    name: TableName
+    spec: PartitionSpec
+    location: str
+    location_span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ShowPartitions(Statement):
+    """SHOW PARTITIONS table [PARTITION (…)]."""
+
+    name: TableName
+    spec: PartitionSpec | None = None
+
+
+@dataclass(frozen=True)
+class RepairTable(Statement):
+    """MSCK [REPAIR] TABLE table [ADD | DROP | SYNC PARTITIONS]; without REPAIR the differences are only shown."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partition folders"})
+    name: TableName
+    adds: bool = True
+    drops: bool = False
+    shows: bool = False
+
+
+@dataclass(frozen=True)
+class DescribePartition(Statement):
+    """DESCRIBE [EXTENDED | FORMATTED] table PARTITION (…)."""
+
+    name: TableName
+    spec: PartitionSpec
+    mode: Literal["plain", "extended", "formatted"] = "plain"
+
+
+@dataclass(frozen=True)
+class TruncatePartitions(Statement):
+    """TRUNCATE TABLE table PARTITION (…)."""
+
+    name: TableName
+    spec: PartitionSpec
+
+
+PartitioningStatement = (
+    AddPartitions
+    | DropPartitions
+    | RenamePartition
+    | SetPartitionLocation
+    | ShowPartitions
+    | RepairTable
+    | DescribePartition
+    | TruncatePartitions
+)
