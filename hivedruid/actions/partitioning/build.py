@@ -1,0 +1,164 @@
+"""The actions of statements about partitions. Pure: the snapshot holds all facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from hivedruid.actions.lookup import (
+    altered_table,
+    check_truncated,
+    find_table,
+    ignores_missing,
+    purges,
+    refuse_if_materialized,
+)
+from hivedruid.actions.model import Action
+from hivedruid.actions.partitioning import show
+from hivedruid.actions.partitioning.folders import PartitionFolders
+from hivedruid.actions.partitioning.model import ChangePartitions, EmptyPartitions
+from hivedruid.actions.partitioning.values import find, matching, whole
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.table import Table
+from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import partitioning as p
+from hivedruid.tables.hive_tables import normalized_location
+
+
+def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
+    """Raises SemanticError, with the position, for a table without partitions, or an unknown column or partition."""
+    del note
+    assert isinstance(statement, p.PartitioningStatement)
+    return StatementPlan(_actions(statement, snapshot))
+
+
+def _actions(statement: p.PartitioningStatement, snapshot: Snapshot) -> tuple[Action, ...]:
+    match statement:
+        case p.AddPartitions():
+            return _add(statement, snapshot)
+        case p.DropPartitions():
+            return _drop(statement, snapshot)
+        case p.RenamePartition():
+            return _rename(statement, snapshot)
+        case p.SetPartitionLocation():
+            return _set_location(statement, snapshot)
+        case p.RepairTable():
+            return _repair(statement, snapshot)
+        case p.TruncatePartitions():
+            return _truncate(statement, snapshot)
+        case p.ShowPartitions():
+            table, known = _partitioned(statement.name, snapshot)
+            return (show.partitions(statement, table, known, snapshot.zone),)
+        case p.DescribePartition():
+            table, known = _partitioned(statement.name, snapshot)
+            return (show.described(statement, table, find(statement.spec, table, known, snapshot.zone)),)
+        case _:
+            assert_never(statement)
+
+
+def _partitioned(name: TableName, snapshot: Snapshot, *, alters: bool = False) -> tuple[Table, tuple[Partition, ...]]:
+    """A table with partitions, and those."""
+    table = altered_table(name, snapshot) if alters else find_table(name, snapshot)
+    if table.has_snapshots:
+        raise UnsupportedError(
+            f"{table.full_name} is a managed table: Iceberg determines the partitions of its rows", span=name.span,
+            hint=f"use DESCRIBE FORMATTED {table.name} to show its partition spec",
+        )  # fmt: skip
+    if not table.has_partitions:
+        raise SemanticError(
+            f"table {table.full_name} is not a partitioned table", span=name.span,
+            hint="use CREATE EXTERNAL TABLE … PARTITIONED BY (column type)",
+        )  # fmt: skip
+    return table, snapshot.partitions.get((table.database, table.name), ())
+
+
+def _add(statement: p.AddPartitions, snapshot: Snapshot) -> tuple[Action, ...]:
+    table, known = _partitioned(statement.name, snapshot, alters=True)
+    present = {each.values for each in known}
+    added: dict[tuple[str, ...], Partition] = {}
+    for new in statement.partitions:
+        partition = whole(new.spec, table, snapshot.zone)
+        if partition.values in present or partition.values in added:
+            if statement.if_not_exists:
+                continue
+            raise SemanticError(
+                f"Partition already exists: {partition.name(table.partition_columns)}", span=new.spec.span,
+                hint="use ADD IF NOT EXISTS PARTITION to keep it",
+            )  # fmt: skip
+        location = None if new.location is None else normalized_location(new.location)
+        added[partition.values] = replace(partition, location=location)
+    return (ChangePartitions(table, added=tuple(added.values())),) if added else ()
+
+
+def _drop(statement: p.DropPartitions, snapshot: Snapshot) -> tuple[Action, ...]:
+    table, known = _partitioned(statement.name, snapshot, alters=True)
+    dropped: dict[Partition, None] = {}
+    for spec in statement.specs:
+        found = matching(spec, table, known, snapshot.zone)
+        if not found and not ignores_missing(snapshot, if_exists=statement.if_exists):
+            raise SemanticError(
+                f"Partition not found in {table.full_name}", span=spec.span,
+                hint=f"run SHOW PARTITIONS {table.name} to list them, or use DROP IF EXISTS PARTITION",
+            )  # fmt: skip
+        dropped.update(dict.fromkeys(found))
+    return (ChangePartitions(table, removed=tuple(dropped), delete_data=purges(table)),) if dropped else ()
+
+
+def _rename(statement: p.RenamePartition, snapshot: Snapshot) -> tuple[Action, ...]:
+    """As in Hive, the folder of an external table's partition keeps its name."""
+    table, known = _partitioned(statement.name, snapshot, alters=True)
+    old = find(statement.old, table, known, snapshot.zone)
+    new = whole(statement.new, table, snapshot.zone)
+    if any(each.values == new.values for each in known):
+        raise SemanticError(
+            f"Partition already exists: {new.name(table.partition_columns)}", span=statement.new.span,
+            hint="choose other values, or drop that partition first",
+        )  # fmt: skip
+    return (ChangePartitions(table, added=(replace(new, location=old.folder(table)),), removed=(old,)),)
+
+
+def _set_location(statement: p.SetPartitionLocation, snapshot: Snapshot) -> tuple[Action, ...]:
+    table, known = _partitioned(statement.name, snapshot, alters=True)
+    old = find(statement.spec, table, known, snapshot.zone)
+    location = normalized_location(statement.location)
+    if not location:
+        raise SemanticError("the LOCATION is empty", span=statement.location_span, hint="specify a folder")
+    return (ChangePartitions(table, added=(replace(old, location=location),), removed=(old,)),)
+
+
+def _repair(statement: p.RepairTable, snapshot: Snapshot) -> tuple[Action, ...]:
+    table, known = _partitioned(statement.name, snapshot, alters=True)
+    folders = snapshot.partition_folders.get((table.database, table.name), PartitionFolders())
+    _check_folders(table, folders, statement.name.span, snapshot)
+    present = {each.values for each in known}
+    added = tuple(each for each in folders.found if statement.adds and each.values not in present)
+    removed = tuple(each for each in known if each in folders.missing and (statement.drops or statement.shows))
+    shown = show.repaired(table, added, removed, shows=statement.shows)
+    if statement.shows or not (added or removed):
+        return (shown,)
+    return ChangePartitions(table, added=added, removed=removed), shown
+
+
+def _check_folders(table: Table, folders: PartitionFolders, span: Span | None, snapshot: Snapshot) -> None:
+    """Raises SemanticError for folders that are not those of partitions, unless hive.msck.path.validation excludes
+    them."""
+    if folders.twice:
+        raise SemanticError(
+            f"Found two paths for same partition '{table.name}:{folders.twice[0]}' for table {table.name}", span=span,
+            hint="remove or rename one of the folders",
+        )  # fmt: skip
+    if folders.others and snapshot.settings.get("hive.msck.path.validation", "throw").lower() == "throw":
+        raise SemanticError(
+            f"Invalid partition name {table.location}/{folders.others[0]}", span=span,
+            hint="remove or rename the folder, or SET hive.msck.path.validation=skip",
+        )  # fmt: skip
+
+
+def _truncate(statement: p.TruncatePartitions, snapshot: Snapshot) -> tuple[Action, ...]:
+    table, known = _partitioned(statement.name, snapshot)
+    refuse_if_materialized(table, "truncate", statement.name.span)
+    check_truncated(table, statement.name.span)
+    return (EmptyPartitions(table, matching(statement.spec, table, known, snapshot.zone)),)

@@ -1,0 +1,40 @@
+"""EXPLAIN of changes of partitions."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.operators import Fields, operator_explainer
+from hivedruid.actions.partitioning.model import ChangePartitions, CompleteMoves, EmptyPartitions, PartitioningAction
+from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.table import Table
+
+
+def _describe(action: Action) -> tuple[str, Fields]:
+    assert isinstance(action, PartitioningAction)
+    match action:
+        case ChangePartitions():
+            table = action.table
+            return "Alter Partitions Operator", [
+                ("name", table.full_name),
+                ("remove", _names(action.removed, table)),
+                ("add", _names(action.added, table)),
+                ("locations", {e.name(table.partition_columns): e.location for e in action.added if e.location}),
+                ("delete data", action.delete_data or None),
+            ]
+        case EmptyPartitions():
+            partitions = _names(action.partitions, action.table)
+            return "Truncate Partitions Operator", [("name", action.table.full_name), ("partitions", partitions)]
+        case CompleteMoves():
+            effect = "its staged files are moved into the folders of partitions"
+            return "Resume Job Operator", [("job", action.job.id), ("effect", effect)]
+        case _:
+            assert_never(action)
+
+
+def _names(partitions: tuple[Partition, ...], table: Table) -> list[str]:
+    return [each.name(table.partition_columns) for each in partitions]
+
+
+EXPLAINER = operator_explainer(_describe)

@@ -1,0 +1,44 @@
+"""The actions that change the partitions of external tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hivedruid.actions.model import Action
+from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.table import Table
+from hivedruid.operations.partitions import PartitionJob
+
+
+@dataclass(frozen=True)
+class ChangePartitions(Action):
+    """Remove and add partitions in the catalog, in one transaction. With `makes_folders` the folders of added ones are
+    created; with `delete_data` those of removed ones are deleted."""
+
+    table: Table
+    added: tuple[Partition, ...] = ()
+    removed: tuple[Partition, ...] = ()
+    delete_data: bool = False
+    makes_folders: bool = True
+
+    @property
+    def names_only(self) -> Action:
+        return replace(self, delete_data=False, makes_folders=False)
+
+
+@dataclass(frozen=True)
+class EmptyPartitions(Action):
+    """Delete the files of partitions, which stay in the catalog."""
+
+    table: Table
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True)
+class CompleteMoves(Action):
+    """Complete an interrupted INSERT: move its staged files into the folders of partitions."""
+
+    job: PartitionJob
+
+
+PartitioningAction = ChangePartitions | EmptyPartitions | CompleteMoves

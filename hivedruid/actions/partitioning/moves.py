@@ -1,0 +1,263 @@
+"""Writes rows into partitions, and files into external tables: they are staged beside the table's folders, then moved.
+
+The move is a durable operation that begins when all files are staged. Before that nothing has changed; afterwards the
+moves are completed, by this statement, by the next one, or by RESUME JOB.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from hivedruid.actions.partitioning.folders import local_names
+from hivedruid.actions.partitioning.gather import partitions_of
+from hivedruid.actions.writing import staging
+from hivedruid.catalog.partitions import Partition, Partitions, parse_name
+from hivedruid.errors import ExecutionError, UnsupportedError
+from hivedruid.filesystems import local_path
+from hivedruid.operations.owner import is_running, owned
+from hivedruid.operations.partitions import PartitionJob
+from hivedruid.operations.store import Operations
+
+if TYPE_CHECKING:
+    from hivedruid.actions.services import Services
+    from hivedruid.actions.writing.model import LoadFiles, WriteTable
+    from hivedruid.catalog.table import Table
+    from hivedruid.plan.physical import SparkJob
+
+
+_STAGED = ".staged-"
+
+
+def write(action: WriteTable, job: SparkJob, services: Services) -> None:
+    """Run the Spark job and write its rows into the partitions of the table."""
+    from hivedruid.spark.partition_writing import stage
+
+    table = action.table
+    base = local_path(table.location or "")
+    if base is None:
+        raise UnsupportedError(
+            f"INSERT into the partitions of {table.full_name} at {table.location} is not supported: its files cannot be"
+            " moved",
+            hint="write to an external table at a LOCATION of its own, and use ALTER TABLE … ADD PARTITION … LOCATION",
+        )
+    _remove_abandoned(base, services)
+    statement_id = uuid4().hex
+    staged = base / f"{_STAGED}{statement_id}"
+    statement = "INSERT OVERWRITE" if action.overwrite else "INSERT INTO"
+    operation = _operation(action, statement, statement_id, staged, services)
+    store = Operations(services.catalog)
+    with owned(services.home, operation, store):
+        try:
+            stage(services.spark(), job, table, staged, divides=action.partition is None)
+            moves = tuple(_moves(action, staged, services))
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+        store.begin([replace(operation, moves=moves)])
+        complete(store.current(operation), services)
+
+
+def _operation(
+    action: WriteTable | LoadFiles, statement: str, statement_id: str, staged: Path, services: Services
+) -> PartitionJob:
+    table = action.table
+    return PartitionJob(
+        id=f"{table.name}_{uuid4().hex[:12]}", statement_id=statement_id, statement=statement,
+        database=table.database, table=table.name, table_id=table.table_id, druid=services.setting("druid.url"),
+        text="", staged=str(staged), overwrites=action.overwrite,
+    )  # fmt: skip
+
+
+def load(action: LoadFiles, services: Services) -> None:
+    """Copy or move files into the folder of a table or partition. They are staged as links if that is possible; files
+    that are moved are deleted where they were when the table has them."""
+    table = action.table
+    base = _local_folder(table.location or "", table, table.name)
+    folder, name = base, "files"
+    values: tuple[str, ...] = ()
+    if action.partition is not None:
+        known = {each.values: each for each in partitions_of(table, services.catalog, services.settings)}
+        values, name = action.partition.values, action.partition.name(table.partition_columns)
+        folder = _local_folder(known.get(values, action.partition).folder(table), table, name)
+    _check_loaded(action, folder)
+    prefix = _STAGED if action.partition is not None else f".{base.name}{_STAGED}"
+    parent = base if action.partition is not None else base.parent
+    _remove_abandoned(parent, services, prefix)
+    statement_id = uuid4().hex
+    staged = parent / f"{prefix}{statement_id}"
+    operation = _operation(action, "LOAD DATA", statement_id, staged, services)
+    store = Operations(services.catalog)
+    with owned(services.home, operation, store):
+        try:
+            _stage_files(action, staged / name)
+        except OSError as error:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise ExecutionError(f"cannot load the files into {table.full_name}: {error}") from error
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+        sources = () if action.copies else action.files
+        store.begin([replace(operation, moves=((values, name, str(folder)),), sources=sources)])
+        complete(store.current(operation), services)
+
+
+def _check_loaded(action: LoadFiles, folder: Path) -> None:
+    """Raises ExecutionError for a LOCATION that is a file, and for files that are moved to where they are."""
+    if folder.is_file():
+        raise ExecutionError(
+            f"the LOCATION of {action.table.full_name} is the single file {folder}",
+            hint="use a table whose LOCATION is a folder",
+        )
+    if not action.copies and any(Path(file).resolve().parent == folder.resolve() for file in action.files):
+        raise ExecutionError(
+            f"the files are in the folder of {action.table.full_name} already", hint="remove the statement"
+        )
+
+
+def _stage_files(action: LoadFiles, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for file in action.files:
+        path = _free(folder, Path(file).name)
+        try:
+            if action.copies:
+                raise OSError
+            os.link(os.path.realpath(file), path)
+        except OSError:
+            shutil.copy(file, path)
+
+
+def _names(name: str) -> Iterator[str]:
+    """A name and those that Hive gives to files if it is taken (Hive.mvFile): `a.txt`, `a_copy_1.txt`, …."""
+    yield name
+    stem, dot, suffix = name.rpartition(".")
+    yield from (f"{stem}_copy_{n}.{suffix}" if dot else f"{name}_copy_{n}" for n in count(1))
+
+
+def _free(folder: Path, name: str) -> Path:
+    return next(path for path in (folder / each for each in _names(name)) if not path.exists())
+
+
+def _remove_abandoned(base: Path, services: Services, prefix: str = _STAGED) -> None:
+    """Remove what statements staged that were killed before all of their rows were there."""
+    unfinished = {job.statement_id for job in Operations(services.catalog).unfinished()}
+    for folder in base.glob(f"{glob.escape(prefix)}*"):
+        statement_id = folder.name.removeprefix(prefix)
+        if statement_id not in unfinished and not is_running(services.home, statement_id):
+            staging.remove(str(folder), services)
+
+
+def _moves(action: WriteTable, staged: Path, services: Services) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """The staged partitions, and where their files go. The partition of PARTITION (…) is written without rows, too."""
+    table = action.table
+    columns = table.partition_columns
+    known = {each.values: each for each in partitions_of(table, services.catalog, services.settings)}
+    found: dict[tuple[str, ...], str] = {}
+    for name in local_names(str(staged), len(columns)):
+        partition = parse_name(name, columns)
+        if partition is not None:
+            found[partition.values] = name
+    if action.partition is not None and action.partition.values not in found:
+        name = action.partition.name(columns)
+        (staged / name).mkdir(parents=True)
+        found[action.partition.values] = name
+    for values, name in found.items():
+        folder = known.get(values, Partition(values)).folder(table)
+        yield values, name, str(_local_folder(folder, table, name))
+
+
+def _local_folder(folder: str, table: Table, name: str) -> Path:
+    path = local_path(folder)
+    if path is None:
+        raise UnsupportedError(
+            f"INSERT into partition {name} of {table.full_name} at {folder} is not supported: its files cannot be"
+            " moved",
+            hint="ALTER TABLE … PARTITION … SET LOCATION to a folder on this machine",
+        )
+    return path
+
+
+def complete(job: PartitionJob, services: Services) -> None:
+    """Move the files that are still staged, and add new partitions to the catalog."""
+    table = services.catalog.find(job.database, job.table)
+    store = Operations(services.catalog)
+    if table is None or table.table_id != job.table_id:
+        store.move(job, "cancelled", error="the table was dropped")
+        shutil.rmtree(job.staged, ignore_errors=True)
+        return
+    try:
+        for _, name, folder in job.moves:
+            move_files(Path(job.staged, name), Path(folder), job)
+        for source in job.sources:
+            Path(source).unlink(missing_ok=True)
+    except OSError as error:
+        raise ExecutionError(
+            f"cannot move the files of {table.full_name}: {error}",
+            hint=f"remove the cause, then RESUME JOB '{job.id}'",
+        ) from error
+    with services.catalog.transaction():
+        Partitions(services.catalog).add(table, [Partition(values) for values, _, _ in job.moves if values])
+        store.move(job, "done")
+    shutil.rmtree(job.staged, ignore_errors=True)
+
+
+def move_files(staged: Path, folder: Path, job: PartitionJob) -> None:
+    """Move the files of a partition; nothing, if that was done before."""
+    if not staged.exists():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if job.overwrites:
+        if folder.exists():
+            former = Path(job.staged, f".former-{uuid4().hex}")
+            folder.rename(former)
+        staged.rename(folder)
+        return
+    folder.mkdir(exist_ok=True)
+    for name in sorted(os.listdir(staged)):  # noqa: PTH208
+        _move_file(staged / name, folder)
+    staged.rmdir()
+
+
+def _move_file(file: Path, folder: Path) -> None:
+    """Move a file under a name that is not taken. A link fails if it is, unlike a rename."""
+    for name in _names(file.name):
+        path = folder / name
+        try:
+            os.link(file, path)
+        except FileExistsError:
+            if path.samefile(file):  # the process was killed after this link
+                break
+            continue
+        except OSError:  # a file system without links
+            if path.exists():
+                continue
+            file.rename(path)
+            return
+        break
+    file.unlink()
+
+
+def complete_interrupted(services: Services) -> bool:
+    """Complete the moves of interrupted statements, so that every table has all of their rows; whether there were
+    any."""
+    jobs = [job for job in Operations(services.catalog).unfinished() if isinstance(job, PartitionJob)]
+    interrupted = [job for job in jobs if not is_running(services.home, job.statement_id)]
+    for job in interrupted:
+        resume(job, services)
+    return bool(interrupted)
+
+
+def resume(job: PartitionJob, services: Services) -> None:
+    store = Operations(services.catalog)
+    with owned(services.home, job, store):
+        stored = store.current(job)
+        if not stored.has_ended:
+            complete(stored, services)
+            services.note(f"completed the interrupted {job.statement} of {job.full_name}")

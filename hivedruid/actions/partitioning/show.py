@@ -1,0 +1,77 @@
+"""SHOW PARTITIONS, DESCRIBE … PARTITION and the report of MSCK, in Hive's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hivedruid.actions.partitioning.values import matching
+from hivedruid.actions.utility.model import Show
+from hivedruid.actions.utility.show import partition_information
+from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import STRING
+from hivedruid.parser.statements.partitioning import DescribePartition, ShowPartitions
+from hivedruid.results import ResultColumn
+
+Row = tuple[str, str, str]
+BLANK: Row = ("", "", "")
+_HEADER: Row = ("# col_name", "data_type", "comment")
+
+
+def _show(names: Iterable[str], rows: Iterable[tuple[str, ...]], *, is_text: bool = False) -> Show:
+    return Show(tuple(ResultColumn(name, STRING) for name in names), tuple(rows), is_text)
+
+
+def partitions(statement: ShowPartitions, table: Table, known: tuple[Partition, ...], zone: str) -> Show:
+    chosen = matching(statement.spec, table, known, zone) if statement.spec is not None else known
+    return _show(("partition",), sorted((each.name(table.partition_columns),) for each in chosen))
+
+
+def _column(column: Column) -> Row:
+    return column.name, str(column.type), column.comment
+
+
+def described(statement: DescribePartition, table: Table, partition: Partition) -> Show:
+    names = ("col_name", "data_type", "comment")
+    if statement.mode == "formatted":
+        rows = [_HEADER, *map(_column, table.stored_columns), *partition_information(table), BLANK]
+        return _show(names, [*rows, *_details(table, partition)])
+    rows = [*map(_column, table.columns), *partition_information(table)]
+    if statement.mode == "extended":
+        values = ", ".join(partition.values)
+        text = (
+            f"Partition(values:[{values}], dbName:{table.database}, tableName:{table.name},"
+            f" location:{partition.folder(table)})"
+        )
+        rows += [BLANK, ("Detailed Partition Information", text, "")]
+    return _show(names, rows)
+
+
+def _details(table: Table, partition: Partition) -> list[Row]:
+    library = table.serde.get("serialization.lib", "")
+    return [
+        ("# Detailed Partition Information", "", ""),
+        ("Partition Value:", f"[{', '.join(partition.values)}]", ""),
+        ("Database:", table.database, ""),
+        ("Table:", table.name, ""),
+        ("Location:", partition.folder(table), ""),
+        BLANK,
+        ("# Storage Information", "", ""),
+        *([("SerDe Library:", library, "")] if library else []),
+        ("Format:", (table.format or "").upper(), ""),
+    ]
+
+
+def repaired(table: Table, added: tuple[Partition, ...], removed: tuple[Partition, ...], *, shows: bool) -> Show:
+    """What MSCK found, and changed unless it only `shows` it."""
+    columns = table.partition_columns
+
+    def listed(what: str, each: tuple[Partition, ...]) -> list[str]:
+        names = "\t".join(f"{table.name}:{name}" for name in sorted(partition.name(columns) for partition in each))
+        return [f"{what}:\t{names}"] if names else []
+
+    lines = listed("Partitions not in metastore", added) + listed("Partitions missing from filesystem", removed)
+    if not shows:
+        lines += [f"Repair: Added partition to metastore {table.name}:{each.name(columns)}" for each in added]
+        lines += [f"Repair: Dropped partition from metastore {table.name}:{each.name(columns)}" for each in removed]
+    return _show(("result",), [(line,) for line in lines], is_text=True)

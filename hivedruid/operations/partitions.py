@@ -1,0 +1,39 @@
+"""Operations that move staged files into the folders of external tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from hivedruid.operations.operation import Operation, Transitions
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionJob(Operation):
+    """An INSERT into an external table with partitions, or LOAD DATA, all of whose files are staged: what remains is to
+    move them, and to add new partitions to the catalog. It begins when the files are complete, and can be repeated.
+
+    `staged` is the folder with a folder for each partition. `moves` are the values of each partition, the name of its
+    staged folder, and the folder that receives its files; there are no values for a table without partitions.
+    `overwrites`: the files replace those that are there. `sources` are deleted at the end.
+    """
+
+    kind: ClassVar[str] = "partitions"
+    transitions: ClassVar[Transitions] = {"moving": ("done", "cancelled"), "done": (), "cancelled": ()}
+
+    state: Literal["moving", "done", "cancelled"] = "moving"
+    staged: str = ""
+    moves: tuple[tuple[tuple[str, ...], str, str], ...] = ()
+    overwrites: bool = False
+    sources: tuple[str, ...] = ()
+
+    def notes(self) -> dict[str, Any]:
+        moves = [[list(values), name, folder] for values, name, folder in self.moves]
+        notes = {"staged": self.staged, "moves": moves, "overwrites": self.overwrites}
+        return {**notes, "sources": list(self.sources)} if self.sources else notes
+
+    @classmethod
+    def of_notes(cls, notes: Any, **common: Any) -> PartitionJob:
+        moves = tuple((tuple(values), name, folder) for values, name, folder in notes.get("moves", ()))
+        sources = tuple(notes.get("sources", ()))
+        return cls(**common, staged=notes["staged"], moves=moves, overwrites=notes["overwrites"], sources=sources)
