@@ -241,6 +241,37 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # the sums of columns of the rows that were archived, as JSON
         "ALTER TABLE archived_batches ADD COLUMN sums TEXT NOT NULL DEFAULT '[]'",
     ),
+    (
+        """
+        CREATE TABLE footers (
+            place TEXT NOT NULL,               -- the LOCATION of an external table, or the id of a managed one
+            path TEXT NOT NULL,                -- of a file, or of a manifest
+            size INTEGER NOT NULL,             -- bytes
+            modified INTEGER NOT NULL,         -- nanoseconds since the epoch
+            row_count INTEGER,                 -- NULL if it is damaged
+            columns TEXT NOT NULL,             -- bounds and nulls of columns, as JSON
+            PRIMARY KEY (place, path)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE file_statistics (
+            table_id TEXT PRIMARY KEY,         -- of an external or managed table
+            state TEXT NOT NULL,               -- that of its files
+            facts TEXT NOT NULL                -- combined from all of its files, as JSON
+        )
+        """,
+    ),
+    (),  # columns of managed tables may have other names in Iceberg: versions that ignore that must not write
+    (
+        """
+        CREATE TABLE partitions (
+            table_id TEXT NOT NULL,            -- of an external table of files
+            name TEXT NOT NULL,                -- column=value/column=value, escaped as in the names of folders
+            location TEXT,                     -- NULL for the folder of that name below the LOCATION of the table
+            PRIMARY KEY (table_id, name)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -1,7 +1,7 @@
 """The kinds of tables: where the rows of each are stored, and which statements refuse it. A new kind is a row.
 
 The rows of a table are in a Druid data source, a Kafka topic, files at a LOCATION, an Iceberg table of ORC files (every
-managed Hive-side table), or computed by a query.
+managed Hive-side table), files that are deleted with the session (temporary tables), or computed by a query.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from hivedruid.errors import SemanticError, UnsupportedError
 
-TableKind = Literal["druid", "kafka", "files", "iceberg", "view"]
+TableKind = Literal["druid", "kafka", "files", "iceberg", "temporary", "view"]
 Store = Literal["data source", "topic", "folder", "snapshots"]
 """Where rows are stored: a `folder` of files; `snapshots` if Iceberg commits them."""
 Use = Literal[
@@ -25,12 +25,14 @@ Use = Literal[
     "list offsets",
     "list segments",
     "list tasks",
+    "load",
     "materialize",
     "overwrite",
+    "time travel",
     "truncate",
 ]
-"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `change rows` are UPDATE and DELETE,
-`materialize` is the query of a materialized view."""
+"""How a statement uses a table; `drop` and `alter` are DROP TABLE and ALTER TABLE, `change rows` are UPDATE, DELETE and
+MERGE, `materialize` is the query of a materialized view."""
 
 
 class Refusal(NamedTuple):
@@ -58,17 +60,28 @@ _NO_TASKS = Refusal(SemanticError, "{table} is not a Druid table: it has no task
 _NO_OFFSETS = Refusal(
     SemanticError, "{table} is {noun}: it has no offsets", "SHOW INGESTIONS shows how far the tables that ingest are"
 )
+_NO_LOAD = Refusal(
+    SemanticError,
+    "A non-native table cannot be used as target for LOAD: {table} is {noun}",
+    "use CREATE EXTERNAL TABLE with the LOCATION of the files, and INSERT INTO {table} SELECT",
+)
 _NO_SNAPSHOTS = Refusal(
     UnsupportedError, "{table} is {noun}: it has no snapshots", "ALTER TABLE … EXECUTE is for managed tables"
 )
+_NO_TIME_TRAVEL = Refusal(
+    UnsupportedError,
+    "Time travel is not allowed for {table}: {noun} has no snapshots",
+    "remove FOR SYSTEM_TIME or FOR SYSTEM_VERSION, which are for managed tables",
+)
 _RETAINED = "Kafka retains records according to the configuration of the topic"
 _EXTERNAL = "hivedruid does not rewrite the files of an external table"
+_BRIEF = "its files are deleted when the session ends"
 _UNDERLYING = "name the underlying table"
 _OVERWRITE = "use INSERT OVERWRITE TABLE … SELECT to replace its rows"
 
 
 def _no_changes(hint: str) -> Refusal:
-    return Refusal(UnsupportedError, "{table} is {noun}: UPDATE and DELETE are for managed tables", hint)
+    return Refusal(UnsupportedError, "{table} is {noun}: UPDATE, DELETE and MERGE are for managed tables", hint)
 
 
 def _no_segments(hint: str) -> Refusal:
@@ -83,6 +96,8 @@ KINDS: Mapping[TableKind, Kind] = {
             "change rows": _no_changes(_OVERWRITE),
             "execute": _NO_SNAPSHOTS,
             "list offsets": _NO_OFFSETS,
+            "load": _NO_LOAD,
+            "time travel": _NO_TIME_TRAVEL,
         },
         DRUID_STORAGE_HANDLER,
     ),
@@ -100,6 +115,7 @@ KINDS: Mapping[TableKind, Kind] = {
             "execute": _NO_SNAPSHOTS,
             "list segments": _no_segments(_RETAINED),
             "list tasks": _NO_TASKS,
+            "load": _NO_LOAD,
             "materialize": Refusal(
                 UnsupportedError,
                 "a materialized view cannot read a Kafka table, {table}: whether its rows have changed is not tracked",
@@ -108,6 +124,7 @@ KINDS: Mapping[TableKind, Kind] = {
             "overwrite": Refusal(
                 UnsupportedError, "INSERT OVERWRITE of a Kafka table is not supported: {table}", "use INSERT INTO"
             ),
+            "time travel": _NO_TIME_TRAVEL,
             "truncate": Refusal(UnsupportedError, "Cannot truncate the topic behind {table}", "use Kafka's tools"),
         },
         KAFKA_STORAGE_HANDLER,
@@ -122,6 +139,7 @@ KINDS: Mapping[TableKind, Kind] = {
             "list offsets": _NO_OFFSETS,
             "list segments": _no_segments(_EXTERNAL),
             "list tasks": _NO_TASKS,
+            "time travel": _NO_TIME_TRAVEL,
         },
     ),
     "iceberg": Kind(
@@ -131,6 +149,24 @@ KINDS: Mapping[TableKind, Kind] = {
             "list offsets": _NO_OFFSETS,
             "list segments": _no_segments("EXPLAIN ALTER TABLE {table} COMPACT 'minor' shows its files"),
             "list tasks": _NO_TASKS,
+        },
+    ),
+    "temporary": Kind(
+        "a temporary table",
+        frozenset({"folder"}),
+        {
+            "change rows": _no_changes(_OVERWRITE),
+            "compact": _no_segments(_BRIEF),
+            "execute": _NO_SNAPSHOTS,
+            "list offsets": _NO_OFFSETS,
+            "list segments": _no_segments(_BRIEF),
+            "list tasks": _NO_TASKS,
+            "materialize": Refusal(
+                SemanticError,
+                "View definition references temporary table {table}",
+                "create the table without TEMPORARY",
+            ),
+            "time travel": _NO_TIME_TRAVEL,
         },
     ),
     "view": Kind(
@@ -151,6 +187,12 @@ KINDS: Mapping[TableKind, Kind] = {
             "list offsets": _NO_OFFSETS,
             "list segments": _no_segments(_UNDERLYING),
             "list tasks": _NO_TASKS,
+            "load": Refusal(
+                SemanticError,
+                "A view cannot be used as target table for LOAD or INSERT",
+                "load into the underlying table",
+            ),
+            "time travel": _NO_TIME_TRAVEL,
             "truncate": Refusal(SemanticError, "Cannot truncate a view {table}", "truncate the underlying table"),
         },
     ),

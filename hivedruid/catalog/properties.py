@@ -16,7 +16,7 @@ from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "object", "array", "table",
+    "aggregators", "multivalue", "storedas", "object", "array", "table", "timereference", "id",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -34,6 +34,8 @@ KAFKA_CHECK = INGESTION_PREFIX + "check"
 TOPIC_CHECK = "kafka.topic.check"
 CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
 TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
+SUPERVISOR_ID = INGESTION_PREFIX + "supervisor.id"
+HEADER_FILTER = INGESTION_PREFIX + "headerBasedFilterConfig"
 COMPACTION_PREFIX = "druid.compaction."
 AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
 COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
@@ -56,9 +58,9 @@ SKIP, REJECT = "SKIP", "REJECT"
 _DRUID: tuple[TableKind, ...] = ("druid",)
 _KAFKA: tuple[TableKind, ...] = ("kafka",)
 _BOTH: tuple[TableKind, ...] = ("druid", "kafka")
-_FILES: tuple[TableKind, ...] = ("files",)
+_FILES: tuple[TableKind, ...] = ("files", "temporary")
 _ICEBERG: tuple[TableKind, ...] = ("iceberg",)
-_ANY: tuple[TableKind, ...] = ("druid", "kafka", "files", "iceberg")
+_ANY: tuple[TableKind, ...] = ("druid", "kafka", "files", "iceberg", "temporary")
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.segment.targetRowsPerSegment", "positive", None,
             "Maximum number of rows in one segment; hive.druid.indexer.partition.size.max if not set."),
         TableProperty(AUTO_COMPACTION, "bool", "false",
-            "Whether Druid's coordinator compacts the segments automatically."),
+            "Whether Druid compacts the segments automatically."),
         TableProperty(COMPACTION_OFFSET, "duration", "P1D",
             "Period before the newest row that automatic compaction skips."),
         TableProperty("druid.storage.storageDirectory", "text", None,
@@ -125,9 +127,14 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.columns.as", "storedas", None,
             "Storage types of columns whose types Druid does not support: `column:type, …` (price:double), a DECIMAL as"
             " double or string, a BINARY as string (base64), a DATE as string."),
+        TableProperty("hivedruid.time.references", "timereference", None,
+            "`column: table(key, date)`: a row whose column equals a key of the table has a time on that row's date, in"
+            " UTC, so that joins on the key read only these days."),
         TableProperty("druid.metricsSpec", "array", None,
             "Aggregators in Druid's JSON, for what druid.columns.aggregators does not cover; each `name` is a column's "
             "field."),
+        TableProperty("druid.projections", "array", None,
+            "Druid's projections: aggregated copies of the rows in each segment, from which Druid answers queries."),
         TableProperty("druid.transformSpec", "object", None,
             "Druid's transformSpec: expressions over records, and a filter of records."),
         TableProperty(KAFKA_INGESTION, "enum", None,
@@ -187,8 +194,13 @@ PROPERTIES: dict[str, TableProperty] = {
         _tuning("shutdownTimeout", "duration", "PT80S", "How long the supervisor waits for tasks when it shuts down."),
         _tuning("offsetFetchPeriod", "duration", "PT30S", "How often offsets are fetched from Kafka."),
         _tuning("intermediateHandoffPeriod", "period", "P2147483647D", "How often segments are handed off."),
+        TableProperty(SUPERVISOR_ID, "id", None,
+            "The id of the supervisor, with Druid 34 or later; the name of the data source if not set. Several "
+            "supervisors with their own ids may feed one data source."),
         _io("topicPattern", "text", None,
             "A regular expression for the names of several topics, instead of kafka.topic."),
+        _io("headerBasedFilterConfig", "object", None,
+            "Druid's filter of records by a header, with Druid 39 or later."),
         _io("inputFormat", "object", None, "Druid's inputFormat, for what druid.parseSpec.* does not cover."),
         _io("replicas", "int", "1", "Number of tasks that read the same partitions."),
         _io("taskCount", "int", "1", "Number of tasks that share the partitions."),
@@ -252,6 +264,9 @@ PROPERTIES: dict[str, TableProperty] = {
             _ANY),
         TableProperty("skip.header.line.count", "int", "0",
             "Lines to skip at the beginning of each text file.", _FILES),
+        TableProperty("discover.partitions", "bool", None,
+            "Whether queries find the partitions of the table at its LOCATION, without MSCK; "
+            "hivedruid.discover.partitions if not set.", _FILES),
         TableProperty(TARGET_SIZE, "positive", "536870912",
             "Size in bytes of the files that COMPACT and automatic compaction write.", _ICEBERG),
         TableProperty(COMPACTION_AUTO, "bool", "false",

@@ -13,6 +13,9 @@ from typing import Any
 
 from hivedruid.catalog.store import Catalog
 
+SEGMENTS = "segments"
+"""The source of statistics that Druid and the embedded store have of each segment."""
+
 TableKey = tuple[str, str]
 """Database and name of a table."""
 
@@ -21,7 +24,9 @@ TableKey = tuple[str, str]
 class ColumnStatistics:
     """A column under its name in the data.
 
-    `distinct`: the approximate number of values, a null counting as one; `low` and `high` as strings. None if unknown.
+    `distinct`: the approximate number of values, a null counting as one; `low` and `high` as strings; `nulls`: their
+    number. None if unknown. `distinct_from` and `range_from` name the sources of the values and of the bounds, empty
+    for ANALYZE TABLE.
     """
 
     distinct: int | None = None
@@ -29,6 +34,9 @@ class ColumnStatistics:
     has_multiple_values: bool = False
     low: str | None = None
     high: str | None = None
+    nulls: int | None = None
+    distinct_from: str = ""
+    range_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,8 @@ class TableStatistics:
 
     `start` and `end` enclose the times of its rows, in milliseconds since the epoch, half open. `of` identifies the
     state of the table that was analysed: if it differs, the table has changed since. `taken_at` is the time of the
-    analysis, ISO 8601 in UTC; empty if there was none. `is_stale`: the table has changed since then.
+    analysis, ISO 8601 in UTC; empty if there was none. `is_stale`: the table has changed since then. `rows_from` names
+    the source of the number of rows, empty for ANALYZE TABLE.
     """
 
     rows: int | None = None
@@ -48,6 +57,7 @@ class TableStatistics:
     of: str = ""
     taken_at: str = ""
     is_stale: bool = False
+    rows_from: str = ""
 
 
 Statistics = Mapping[TableKey, TableStatistics]
@@ -58,13 +68,32 @@ def combined(now: TableStatistics | None, kept: TableStatistics | None) -> Table
     """The current statistics, completed with those of the last ANALYZE TABLE."""
     if now is None or kept is None:
         return now or kept
+    names = dict.fromkeys((*now.columns, *kept.columns))
     return replace(
         now,
         rows=kept.rows if now.rows is None else now.rows,
         bytes=kept.bytes if now.bytes is None else now.bytes,
-        columns={**now.columns, **kept.columns},
+        columns={name: _combined_column(now.columns.get(name), kept.columns.get(name)) for name in names},
         taken_at=kept.taken_at,
         is_stale=now.of != kept.of,
+        rows_from="" if now.rows is None else now.rows_from,
+    )
+
+
+def _combined_column(now: ColumnStatistics | None, kept: ColumnStatistics | None) -> ColumnStatistics:
+    """The values that ANALYZE TABLE has counted, with the current bounds and nulls."""
+    if now is None or kept is None:
+        return now or kept or ColumnStatistics()
+    counted, bounded = (now if kept.distinct is None else kept), (kept if now.low is None else now)
+    return ColumnStatistics(
+        counted.distinct,
+        now.nulls > 0 if now.nulls is not None else kept.has_nulls,
+        kept.has_multiple_values,
+        bounded.low,
+        bounded.high,
+        now.nulls,
+        counted.distinct_from,
+        bounded.range_from,
     )
 
 
@@ -99,7 +128,7 @@ class StatisticsStore:
 
 
 _OF_TABLE = ("rows", "bytes", "start", "end", "of", "taken_at")
-_OF_COLUMN = ("distinct", "has_nulls", "has_multiple_values", "low", "high")
+_OF_COLUMN = ("distinct", "has_nulls", "has_multiple_values", "low", "high", "nulls")
 
 
 def to_json(statistics: TableStatistics) -> str:

@@ -41,11 +41,13 @@ class DruidTable(NamedTuple):
 class Catalog:
     """Databases and tables over the connection of `open_database`.
 
-    Every change is one transaction; inside `transaction` several are one. Names are lower case.
+    Every change is one transaction; inside `transaction` several are one. Names are lower case. Temporary tables are
+    in the memory of the session alone; only `resolve`, `table_names` and `temporary_tables` return them.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self._temporary: dict[tuple[str, str], Table] = {}
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -132,9 +134,14 @@ class Catalog:
             WHERE json_extract(definition, '$.properties."kafka.bootstrap.servers"') <> '' ORDER BY database, name"""
         return tuple(from_json(*row) for row in self.connection.execute(query))
 
-    def table_names(self, database: str) -> tuple[str, ...]:
+    def table_names(self, database: str, *, with_temporary: bool = True) -> tuple[str, ...]:
         query = "SELECT json_group_array(name) FROM tables WHERE database = ?"  # faster than a row for each
-        return tuple(sorted(json.loads(*self.connection.execute(query, (database,)).fetchone())))
+        names = json.loads(*self.connection.execute(query, (database,)).fetchone())
+        temporary = [name for of, name in self._temporary if of == database and with_temporary]
+        return tuple(sorted({*names, *temporary}))
+
+    def temporary_tables(self) -> tuple[Table, ...]:
+        return tuple(self._temporary.values())
 
     def view_names(self, database: str) -> tuple[str, ...]:
         kinds = [kind for kind, row in KINDS.items() if not row.stores]
@@ -143,6 +150,10 @@ class Catalog:
             f" AND json_extract(definition, '$.kind') IN ({', '.join('?' * len(kinds))}) ORDER BY name"
         )
         return tuple(name for (name,) in self.connection.execute(query, (database, *kinds)))
+
+    def resolve(self, database: str, name: str) -> Table | None:
+        """What the name means in this session: a temporary table hides another table of its name."""
+        return self._temporary.get((database.lower(), name.lower())) or self.find(database, name)
 
     def find(self, database: str, name: str) -> Table | None:
         query = "SELECT table_id, database, name, definition FROM tables WHERE database = ? AND name = ?"
@@ -163,6 +174,9 @@ class Catalog:
         """Add a new table, and return it with its `table_id`."""
         if not table.table_id:
             table = replace(table, table_id=_new_id())
+        if table.is_temporary:
+            self._temporary[(table.database, table.name)] = table
+            return table
         with self.transaction() as connection:
             self._require_database(table.database)
             if self.find(table.database, table.name) is not None:
@@ -180,6 +194,10 @@ class Catalog:
 
         Raises SemanticError if it no longer exists, or if another table has the name.
         """
+        if table.is_temporary:
+            self._forget(table)
+            self._temporary[(table.database, table.name)] = table
+            return
         with self.transaction() as connection:
             self._require_database(table.database)
             other = self.find(table.database, table.name)
@@ -200,20 +218,34 @@ class Catalog:
         return renamed
 
     def mark_written(self, table: Table, *, written: bool) -> None:
-        """Record whether a managed table has a folder; ignored for a table that is not in the catalog."""
+        """Record whether a managed or temporary table has a folder; ignored for a table that is not in the catalog."""
+        if table.is_temporary:
+            self.replace(replace(table, is_written=written))
+            return
         with self.transaction() as connection:
             connection.execute(
                 "UPDATE tables SET definition = json_set(definition, '$.is_written', json(?)) WHERE table_id = ?",
                 ("true" if written else "false", table.table_id),
             )
 
+    def _forget(self, table: Table) -> None:
+        """Remove a temporary table."""
+        self._temporary = {key: other for key, other in self._temporary.items() if other.table_id != table.table_id}
+
     def remove(self, table: Table) -> None:
+        if table.is_temporary:
+            self._forget(table)
+            if self.connection.execute("SELECT 1 FROM statistics WHERE data_source = ?", (table.table_id,)).fetchone():
+                with self.transaction() as connection:
+                    connection.execute("DELETE FROM statistics WHERE data_source = ?", (table.table_id,))
+            return
         with self.transaction() as connection:
             removed = connection.execute("DELETE FROM tables WHERE table_id = ?", (table.table_id,))
             if removed.rowcount == 0:
                 raise SemanticError(f"Table not found {table.full_name}", hint="it was dropped by another session")
             for of_it in (
                 "ingestions", "ingestion_specs", "materialized_views", "archived_batches", "archived_intervals",
+                "file_statistics", "partitions",
             ):  # fmt: skip
                 connection.execute(f"DELETE FROM {of_it} WHERE table_id = ?", (table.table_id,))
             connection.execute(
@@ -222,6 +254,7 @@ class Catalog:
             connection.execute(
                 "DELETE FROM statistics WHERE data_source IN (?, ?)", (table.table_id, table.data_source)
             )
+            connection.execute("DELETE FROM footers WHERE place IN (?, ?)", (table.table_id, table.location))
             if table.has_data_source:
                 connection.execute("DELETE FROM places WHERE data_source = ?", (table.data_source,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hivedruid.catalog.kinds import KINDS, TableKind, Use
@@ -17,7 +17,8 @@ TIME_COLUMN = "__time"
 
 @dataclass(frozen=True)
 class Column:
-    """A column; `name` is lower case as in Hive, `field` is the name in the data if it differs."""
+    """A column; `name` is lower case as in Hive, `field` is the name in the data if it differs: in Druid, or in Iceberg
+    if it was renamed."""
 
     name: str
     type: HiveType
@@ -35,12 +36,13 @@ class Table:
 
     `owns_data_source`: a Druid table that created its data source, instead of using an existing one by
     druid.datasource. `view_text` is the query of a view; a materialized view has one and also the kind of table that
-    stores its rows; `rewrite_enabled`: whether other queries can be rewritten to read it. `is_written`: the
-    folder of a managed table, or of the archived rows of a tiered one, has been created, so it must exist; otherwise
-    the table, or its archive, is empty. `format` is orc, parquet, textfile
-    or jsonfile for `files` and `iceberg`; `serde` contains ROW FORMAT and SERDEPROPERTIES (keys `field.delim`,
-    `escape.delim`, `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are
-    those of a managed table, which its next write sets in Iceberg.
+    stores its rows; `rewrite_enabled`: whether other queries can be rewritten to read it. `is_written`: the folder of
+    a managed or temporary table, or of the archived rows of a tiered one, has been created, so it must exist;
+    otherwise the table, or its archive, is empty. `format` is orc, parquet, textfile or jsonfile for tables with a
+    folder; `serde` contains ROW FORMAT and SERDEPROPERTIES (keys `field.delim`, `escape.delim`,
+    `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are those of a managed
+    table, which its next write sets in Iceberg; the partition spec of an external table has its last columns.
+    `snapshot` is the one that is read of a managed table, None for the current one.
     """
 
     database: str
@@ -60,6 +62,12 @@ class Table:
     is_written: bool = False
     partition_spec: tuple[PartitionField, ...] = ()
     sort_order: tuple[SortField, ...] = ()
+    snapshot: int | None = None
+
+    def at_snapshot(self, snapshot: int) -> Table:
+        """The managed table as it was after a commit. Its name contains the snapshot, so that no facts about the
+        current rows, which are found by name, apply to it."""
+        return replace(self, name=f"{self.name}@{snapshot}", snapshot=snapshot)
 
     @property
     def is_materialized(self) -> bool:
@@ -90,6 +98,31 @@ class Table:
     def has_snapshots(self) -> bool:
         """Whether Iceberg commits its files."""
         return "snapshots" in KINDS[self.kind].stores
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether it exists only in its session."""
+        return self.kind == "temporary"
+
+    @property
+    def has_own_folder(self) -> bool:
+        """Whether its folder is in the home, and the first write creates it: `is_written` records that."""
+        return self.has_snapshots or self.is_temporary
+
+    @property
+    def partition_columns(self) -> tuple[Column, ...]:
+        """The columns whose values are in the names of folders, not in the files; they are the last ones."""
+        return self.columns[len(self.stored_columns) :]
+
+    @property
+    def stored_columns(self) -> tuple[Column, ...]:
+        """The columns in the files."""
+        return self.columns[: len(self.columns) - (len(self.partition_spec) if self.kind == "files" else 0)]
+
+    @property
+    def has_partitions(self) -> bool:
+        """Whether its rows are in partitions that the catalog lists."""
+        return self.kind == "files" and bool(self.partition_spec)
 
     @property
     def is_tiered(self) -> bool:

@@ -46,7 +46,7 @@ def define_table(
             return _druid_table(statement, table, properties, discovered, queried=query_columns is not None)
         case "kafka":
             return _kafka_table(statement, table, properties)
-        case "files" | "iceberg":
+        case "files" | "iceberg" | "temporary":
             return _file_table(statement, table, properties)
         case "view":
             raise AssertionError("CREATE TABLE does not create views")
@@ -55,6 +55,13 @@ def define_table(
 
 
 def table_kind(statement: CreateTable) -> TableKind:
+    if statement.temporary:
+        if statement.storage_handler is not None:
+            raise UnsupportedError(
+                "a temporary table cannot be stored in Druid or Kafka", span=statement.storage_handler_span,
+                hint="remove it to store the rows in files, or remove TEMPORARY, and use DROP TABLE at the end",
+            )  # fmt: skip
+        return "temporary"
     by_handler = (kind for kind, handler in HANDLERS.items() if handler == statement.storage_handler)
     return next(by_handler, "files" if statement.external else "iceberg")
 
@@ -242,17 +249,29 @@ def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]
         location = hive_tables.check_external(statement, table.columns)
         serde = {"serialization.lib": hive_tables.FORMAT_SERDES[format_], **serde}
     else:
-        hive_tables.check_managed(statement, format_)
+        if statement.temporary:
+            hive_tables.check_temporary(statement)
+        else:
+            hive_tables.check_managed(statement)
         if not table.columns:
             raise SemanticError(
                 "Either list of columns or a query should be specified",
                 span=statement.name.span,
                 hint="specify the columns",
             )
-        serde = {}
-    columns = hive_tables.as_serde_reads(table.columns, serde)
+        if statement.temporary:
+            serde = {"serialization.lib": hive_tables.FORMAT_SERDES[format_], **serde}
+        else:
+            format_, serde = "orc", hive_tables.declared_serde(format_, serde)
+    spec = partition_spec(statement.partitioned_by, table.columns)
+    table = replace(table, partition_spec=spec)
+    columns = (*hive_tables.as_serde_reads(table.stored_columns, serde), *table.partition_columns)
+    if table.has_partitions and not table.stored_columns:
+        raise SemanticError(
+            f"all columns of {table.full_name} are partition columns", span=statement.name.span,
+            hint="a table needs a column that is in its files",
+        )  # fmt: skip
     return replace(
         table, columns=columns, properties=properties, serde=serde, format=format_, location=location,
-        partition_spec=partition_spec(statement.partitioned_by, columns),
         sort_order=sort_order(statement.ordered_by, columns),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from hivedruid.catalog.names import columns_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
+from hivedruid.tables.property_checks import problem_of_id
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import CreateTable
@@ -44,6 +45,7 @@ def check_clauses(statement: CreateTable) -> None:
         ),
         ("WRITE LOCALLY ORDERED BY", *_place(statement.ordered_by), "Druid orders rows by time"),
         ("CLUSTERED BY", *_place(statement.clustered_by), "see druid.segment.targetShardsPerGranularity"),
+        ("SKEWED BY", *_place(statement.skewed_by), "Druid sorts rows by their dimensions"),
         ("STORED AS", statement.storage_handler_span, statement.stored_as is not None, "remove it"),
     )
     for clause, span, given, hint in refused:
@@ -152,17 +154,8 @@ def discovered_type(field: str, druid_type: str) -> HiveType:
 
 
 def check_data_source(name: str, span: Span | None) -> None:
-    """Druid's rules for data source names (IdUtils.validateId)."""
-    problem = None
-    if not name or name.isspace():
-        problem = "is empty"
-    elif "/" in name:
-        problem = "contains a /"
-    elif name.startswith("."):
-        problem = "starts with a dot"
-    elif any(c.isspace() and c != " " for c in name) or any(ord(c) < 32 for c in name):
-        problem = "contains a control character"
-    if problem:
+    """Druid's rules for data source names."""
+    if problem := problem_of_id(name):
         raise SemanticError(f"data source name '{name}' {problem}", span=span, hint="choose a name that Druid accepts")
 
 

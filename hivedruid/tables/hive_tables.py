@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER, TableKind
 from hivedruid.catalog.properties import PROPERTIES
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING
@@ -14,6 +14,7 @@ from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.secret_text import redact
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.table import Table
     from hivedruid.parser.statements.ddl import CreateTable
 
 _PACKAGE = "org.apache.hadoop.hive."
@@ -48,22 +49,61 @@ KAFKA_COLUMNS = (
 
 def check_layout(statement: CreateTable) -> None:
     """Reject the clauses on the layout of files that only managed tables have."""
-    if statement.partitioned_by and statement.external:
+    if statement.partitioned_by and statement.temporary:
         raise UnsupportedError(
-            "PARTITIONED BY is not supported for file tables",
+            "PARTITIONED BY is not supported for temporary tables", span=statement.partitioned_by.span,
+            hint="remove it, and list its columns with the others",
+        )  # fmt: skip
+    if statement.external and statement.partitioned_by and not statement.partitioned_by.at_end:
+        raise UnsupportedError(
+            "PARTITIONED BY SPEC is not supported for file tables: their partitions are folders",
             span=statement.partitioned_by.span,
-            hint="partition values in folder names are not read: as plain columns they would be NULL. Create a"
-            " table for each folder (LOCATION '…/d=x'), and a view: SELECT *, 'x' AS d FROM … UNION ALL …",
+            hint="use PARTITIONED BY (column type, …), or remove EXTERNAL to create a managed table",
         )
-    if statement.ordered_by and statement.external:
+    if statement.external and statement.partitioned_by and statement.query is not None:
+        raise UnsupportedError(
+            "CREATE TABLE … AS SELECT is not supported for external tables with partitions",
+            span=statement.partitioned_by.span,
+            hint="create the table, and use INSERT INTO … PARTITION (…) SELECT",
+        )
+    if statement.ordered_by and (statement.external or statement.temporary):
         raise UnsupportedError(
             "WRITE LOCALLY ORDERED BY is not supported for file tables", span=statement.ordered_by.span,
-            hint="remove EXTERNAL to create a managed table",
+            hint=f"remove {'EXTERNAL' if statement.external else 'TEMPORARY'} to create a managed table",
         )  # fmt: skip
-    if statement.clustered_by:
+    if statement.iceberg_span is not None and (statement.external or statement.temporary):
         raise UnsupportedError(
-            "CLUSTERED BY is not supported for file tables", span=statement.clustered_by.span, hint="remove it"
-        )
+            "STORED BY ICEBERG is only supported for managed tables", span=statement.iceberg_span,
+            hint=f"remove {'EXTERNAL' if statement.external else 'TEMPORARY'}",
+        )  # fmt: skip
+
+
+def without_effect(statement: CreateTable, kind: TableKind) -> Iterator[tuple[str, Span | None]]:
+    """Notes on clauses of a table with files that are accepted, and have no effect or another one than in Hive."""
+    if kind in ("druid", "kafka"):
+        return
+    clauses = [clause for clause in (statement.clustered_by, statement.skewed_by) if clause is not None]
+    if clauses:
+        names = " and ".join(clause.text for clause in clauses)
+        verb = "have" if len(clauses) > 1 else "has"
+        yield f"{names} {verb} no effect: rows are not divided into files by values", clauses[0].span
+    if kind != "iceberg":
+        return
+    serde = {item.key: item.value for item in statement.serde}
+    if (format_ := file_format(statement, serde)) != "orc":
+        span = statement.serde[0].key_span if statement.serde else statement.name.span
+        read = f"{format_.upper()} is the format of files that LOAD DATA reads"
+        yield f"the rows are stored in ORC files of Iceberg; {read}", span
+
+
+def declared_serde(format_: str, serde: Mapping[str, str]) -> dict[str, str]:
+    """The SerDe of a managed table, which is that of files that are loaded; empty for ORC, that of its own files."""
+    return {} if format_ == "orc" else {"serialization.lib": FORMAT_SERDES[format_], **serde}
+
+
+def declared_format(table: Table) -> str | None:
+    """The format of STORED AS: that of the files, or of files that are loaded into a managed table."""
+    return SERDE_FORMATS.get(table.serde.get("serialization.lib", "")) if table.serde else table.format
 
 
 def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
@@ -89,21 +129,23 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
     return format_
 
 
-def check_managed(statement: CreateTable, format_: str) -> None:
-    """Managed tables are Iceberg tables with ORC files; other formats have no ACID commits."""
+def check_managed(statement: CreateTable) -> None:
+    """Managed tables are Iceberg tables with ORC files in the home folder."""
     if statement.location is not None:
         raise UnsupportedError(
             "LOCATION is only supported for external tables: managed tables are stored in the home folder",
             span=statement.location_span,
             hint="use CREATE EXTERNAL TABLE, or remove LOCATION",
         )
-    if format_ != "orc" or any(item.key != "serialization.lib" for item in statement.serde):
-        span = statement.serde[0].key_span if statement.serde else statement.name.span
+
+
+def check_temporary(statement: CreateTable) -> None:
+    """The rows of a temporary table are files in the home folder, which are deleted with the session."""
+    if statement.location is not None:
         raise UnsupportedError(
-            f"a managed table cannot be stored as {format_.upper()}, only as ORC",
-            span=span,
-            hint="use STORED AS ORC without ROW FORMAT, or CREATE EXTERNAL TABLE with a LOCATION",
-        )
+            "LOCATION is not supported for temporary tables: their files are deleted when the session ends",
+            span=statement.location_span, hint="remove it, or use CREATE EXTERNAL TABLE",
+        )  # fmt: skip
 
 
 def check_external(statement: CreateTable, columns: tuple[Column, ...] | None) -> str:
@@ -120,13 +162,18 @@ def check_external(statement: CreateTable, columns: tuple[Column, ...] | None) -
             span=statement.name.span,
             hint="specify the columns",
         )
-    location = normalized_location(statement.location)
+    return checked_location(statement.location, statement.location_span)
+
+
+def checked_location(given: str, span: Span | None) -> str:
+    """The normalized form of a LOCATION. Raises SemanticError if it is empty or contains a password."""
+    location = normalized_location(given)
     if not location:
-        raise SemanticError("the LOCATION is empty", span=statement.location_span, hint="specify a folder or a file")
+        raise SemanticError("the LOCATION is empty", span=span, hint="specify a folder or a file")
     if redact(location) != location:
         raise SemanticError(
             "the LOCATION contains a password, which would be stored in plain text in the catalog",
-            span=statement.location_span,
+            span=span,
             hint="remove it and configure Spark's credentials in its environment or configuration files",
         )
     return location
@@ -153,7 +200,7 @@ def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tup
 
 def check_kafka_clauses(statement: CreateTable) -> None:
     """Reject clauses that do not apply to a Kafka topic."""
-    for clause in (statement.partitioned_by, statement.clustered_by, statement.ordered_by):
+    for clause in (statement.partitioned_by, statement.clustered_by, statement.skewed_by, statement.ordered_by):
         if clause:
             raise SemanticError(f"{clause.text} may not be specified for Kafka", span=clause.span, hint="remove it")
     if statement.location is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
 from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, has_ingestion, names_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column
+from hivedruid.catalog.time_references import TIME_REFERENCES, parse_time_reference
 from hivedruid.catalog.types import STRING, TYPES, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
 
@@ -164,6 +165,8 @@ def _column_requirements(properties: Mapping[str, str]) -> Iterator[tuple[str, s
         yield "druid.columns.multivalue", name, "text"
     for name, type_ in parse_stored_as(properties.get(STORED_AS, ""))[0].items():
         yield STORED_AS, name, f"as {type_}"
+    if reference := parse_time_reference(properties.get(TIME_REFERENCES, ""), ""):
+        yield TIME_REFERENCES, reference.column, "key"
 
 
 # --- values ------------------------------------------------------------------------------------------------------

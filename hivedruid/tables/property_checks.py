@@ -22,6 +22,7 @@ from hivedruid.catalog.properties import (
     find,
     parse_mapping,
 )
+from hivedruid.catalog.time_references import FORMAT, parse_time_reference
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced, secret_in
 from hivedruid.setting_types import PERIOD, seconds
@@ -202,8 +203,22 @@ def _datetime(_: TableProperty, value: str) -> str | None:
     return None
 
 
+def problem_of_id(name: str) -> str | None:
+    """What Druid does not accept in a name (IdUtils.validateId)."""
+    if not name or name.isspace():
+        return "is empty"
+    if "/" in name:
+        return "contains a /"
+    if name.startswith("."):
+        return "starts with a dot"
+    if any(c.isspace() and c != " " for c in name) or any(ord(c) < 32 for c in name):
+        return "contains a control character"
+    return None
+
+
 _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "text": lambda *_: None,
+    "id": lambda _, value: "a name without '/' that does not start with a dot" if problem_of_id(value) else None,
     "int": _number(_MAX_INT),
     "positive": lambda known, value: _number(_MAX_INT)(known, value) or (None if int(value) > 0 else "greater than 0"),
     "long": _number(_MAX_LONG),
@@ -223,6 +238,7 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "storedas": lambda _, value: parse_stored_as(value)[1],
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
+    "timereference": lambda _, value: None if parse_time_reference(value, "") else f"of the form '{FORMAT}'",
     "table": lambda _, value: None if re.fullmatch(r"(\w+\.)?\w+", value, re.ASCII) else "the name of a table",
 }
 """Checks that return a description of valid values, or None if the value is valid."""

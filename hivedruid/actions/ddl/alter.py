@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import assert_never
 
 from hivedruid.actions.compacting import build as compaction
 from hivedruid.actions.ddl.model import RemoveColdPart, ReplaceTable
+from hivedruid.actions.ddl.storage import change_storage
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.model import ChangeIngestion
 from hivedruid.actions.lookup import (
     already_exists,
-    find_table,
-    refuse_if_materialized,
+    altered_table,
     refuse_if_streamed,
     refuse_if_used,
     require_database,
+    table_of_name,
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
@@ -27,22 +29,38 @@ from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, druid_tables, hive_tables
+from hivedruid.tables.column_changes import check_partition_names, with_stored_names
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.layout import partition_spec
 from hivedruid.tables.property_checks import validate
 from hivedruid.tables.rejects import check_rejects
 from hivedruid.tables.tiered_tables import check_change, check_tiered
 
+_Alter = (
+    s.SetTableProperties | s.UnsetTableProperties | s.AddColumns | s.SetPartitionSpec | s.ChangeStorage | s.RenameTable
+)
 
-def _altered(name: TableName, snapshot: Snapshot) -> Table:
-    table = find_table(name, snapshot)
-    table.check("alter", name.span)
-    refuse_if_materialized(table, "alter", name.span)
-    return table
+
+def build(statement: _Alter, snapshot: Snapshot) -> tuple[Action, ...]:
+    match statement:
+        case s.SetTableProperties():
+            return set_properties(statement, snapshot)
+        case s.UnsetTableProperties():
+            return unset_properties(statement, snapshot)
+        case s.AddColumns():
+            return add_columns(statement, snapshot)
+        case s.SetPartitionSpec():
+            return set_partition_spec(statement, snapshot)
+        case s.ChangeStorage():
+            return change_storage(statement, snapshot)
+        case s.RenameTable():
+            return rename(statement, snapshot)
+        case _:
+            assert_never(statement)
 
 
 def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = _altered(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot)
     given = validate(statement.properties, table.kind)
     definition.refuse_external_flag(statement.properties)
     spans = {item.key: item.value_span for item in statement.properties}
@@ -67,7 +85,7 @@ def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple
 
 
 def unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = _altered(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot)
     present = dict(table.properties)
     if table.comment:
         present["comment"] = table.comment
@@ -132,7 +150,7 @@ def _has_no_cold_rows(table: Table, snapshot: Snapshot) -> bool:
 
 
 def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = _altered(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot)
     spans = definition.column_spans(statement.columns)
     added = definition.declared(statement.columns)
     if table.has_data_source:
@@ -147,35 +165,41 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
         own = table.columns[: -len(hive_tables.KAFKA_COLUMNS)]
         columns = hive_tables.kafka_columns(own + added, spans)
     else:
-        columns = table.columns + hive_tables.as_serde_reads(added, table.serde)
-    for column in added:
-        if any(field.transform != "identity" and field.name == column.name for field in table.partition_spec):
-            raise SemanticError(
-                f"'{column.name}' is the name of a partition field in Iceberg", span=spans.get(column.name),
-                hint="choose another name",
-            )  # fmt: skip
+        stored = with_stored_names(table.columns, added) if table.has_snapshots else added
+        own = (*table.stored_columns, *hive_tables.as_serde_reads(stored, table.serde))
+        columns = (*own, *table.partition_columns)
+    check_partition_names(table, added, spans)
     after = replace(table, columns=columns)
     return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
 
 
 def set_partition_spec(statement: s.SetPartitionSpec, snapshot: Snapshot) -> tuple[Action, ...]:
     """The next write to the table, or its compaction, changes the spec in Iceberg; files keep theirs until then."""
-    table = _altered(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot)
     clause = statement.partitioned_by
     if not table.has_snapshots:
         raise UnsupportedError(
             f"{table.full_name} is not a managed table: it has no partition spec", span=clause.span,
             hint="create a managed table: CREATE TABLE … PARTITIONED BY SPEC (…)",
         )  # fmt: skip
-    return (ReplaceTable(table, replace(table, partition_spec=partition_spec(clause, table.columns))),)
+    spec = partition_spec(clause, table.columns)
+    for field in spec:
+        column = table.column(field.column)
+        if column is not None and column.field is not None:
+            raise UnsupportedError(
+                f"column '{column.name}' is '{column.field}' in Iceberg: a column that was renamed cannot be part of a"
+                " partition spec", span=clause.span,
+                hint=f"rename it first: ALTER TABLE {table.name} CHANGE {column.name} {column.field} {column.type}",
+            )  # fmt: skip
+    return (ReplaceTable(table, replace(table, partition_spec=spec)),)
 
 
 def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
     """RENAME changes only the catalog: a Druid table keeps its data source, a managed table its `table_id`."""
-    table = _altered(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot)
     database = statement.new_name.database or table.database
     require_database(database, statement.new_name.span, snapshot)
-    other = snapshot.table(database, statement.new_name.name)
+    other = table_of_name(database, statement.new_name.name, snapshot, temporary=table.is_temporary)
     if other is not None:
         raise already_exists(other, statement.new_name.span)
     refuse_if_used(table, "rename", statement.name.span, snapshot)
@@ -195,6 +219,7 @@ _CHANGES_ROWS = (
     "druid.columns.dimensions",
     "druid.columns.multivalue",
     "druid.metricsSpec",
+    "druid.projections",
 )
 
 

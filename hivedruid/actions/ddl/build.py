@@ -9,12 +9,12 @@ from typing import assert_never
 from sqlglot import exp
 
 from hivedruid.actions.compacting import build as compaction
-from hivedruid.actions.ddl import alter, removal
+from hivedruid.actions.ddl import alter, columns, removal
 from hivedruid.actions.ddl.model import AddDatabase, AddTable, ReplaceTable, UseDatabaseAction
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.check import checks
-from hivedruid.actions.lookup import already_exists, database_of, require_database
+from hivedruid.actions.lookup import already_exists, database_of, refuse_temporary, require_database
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
@@ -23,7 +23,7 @@ from hivedruid.errors import SemanticError
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.script import SourceStatement
-from hivedruid.tables import druid_tables
+from hivedruid.tables import definition, druid_tables, hive_tables
 from hivedruid.tables.property_checks import validate
 
 ViewColumns = Callable[[exp.Expr], tuple[Column, ...]]
@@ -40,11 +40,14 @@ def build(
     Raises SemanticError and UnsupportedError, with the position, if Hive's rules forbid the statement.
     """
     assert isinstance(statement, s.DdlStatement)
+    if isinstance(statement, s.CreateTable) and note is not None:
+        for text, span in hive_tables.without_effect(statement, definition.table_kind(statement)):
+            note(text, span)
     if isinstance(statement, s.CreateTable) and statement.query is not None:
         from hivedruid.actions.writing.insert import create_as
 
         return create_as(statement, snapshot, note)
-    actions = _actions(statement, snapshot, view_columns or _planned_columns(statement.source, snapshot))
+    actions = _actions(statement, snapshot, view_columns or _planned_columns(statement.source, snapshot), note)
     for change in actions if note is not None else ():
         if isinstance(change, ReplaceTable) and note is not None:
             for text in alter.unaffected_row_notes(change):
@@ -52,26 +55,29 @@ def build(
     return StatementPlan(actions)
 
 
-def _actions(statement: s.DdlStatement, snapshot: Snapshot, view_columns: ViewColumns) -> tuple[Action, ...]:
+def _actions(
+    statement: s.DdlStatement, snapshot: Snapshot, view_columns: ViewColumns, note: Note | None
+) -> tuple[Action, ...]:
     match statement:
         case s.CreateTable():
             return _create_table(statement, snapshot)
         case s.DropTable():
             return removal.drop_table(statement, snapshot)
-        case s.SetTableProperties():
-            return alter.set_properties(statement, snapshot)
-        case s.UnsetTableProperties():
-            return alter.unset_properties(statement, snapshot)
-        case s.AddColumns():
-            return alter.add_columns(statement, snapshot)
-        case s.SetPartitionSpec():
-            return alter.set_partition_spec(statement, snapshot)
-        case s.RenameTable():
-            return alter.rename(statement, snapshot)
+        case s.ChangeColumn() | s.ReplaceColumns() | s.AddConstraint() | s.DropConstraint():
+            return columns.build(statement, snapshot, note)
+        case (
+            s.SetTableProperties()
+            | s.UnsetTableProperties()
+            | s.AddColumns()
+            | s.SetPartitionSpec()
+            | s.ChangeStorage()
+            | s.RenameTable()
+        ):
+            return alter.build(statement, snapshot)
         case s.TruncateTable():
             return removal.truncate(statement, snapshot)
         case s.CreateDatabase():
-            return _create_database(statement, snapshot)
+            return _create_database(statement, snapshot, note)
         case s.DropDatabase():
             return removal.drop_database(statement, snapshot)
         case s.UseDatabase():
@@ -106,7 +112,11 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
     return *checked, AddTable(table), *ingestion.with_verb(table, verb, snapshot)
 
 
-def _create_database(statement: s.CreateDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
+def _create_database(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+    if note is not None and statement.ignored:
+        names = " and ".join(clause.text for clause in statement.ignored)
+        why = "managed tables are in the home folder, and external ones have a LOCATION of their own"
+        note(f"not stored and without effect: {names} of the database; {why}", statement.ignored[0].span)
     if statement.name not in snapshot.databases:
         return (AddDatabase(statement.name, statement.comment),)
     if statement.if_not_exists:
@@ -126,6 +136,12 @@ def _use(statement: s.UseDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
 def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: ViewColumns) -> tuple[Action, ...]:
     database = database_of(statement.name, snapshot)
     existing = snapshot.table(database, statement.name.name)
+    if existing is None and statement.alters:
+        raise SemanticError(
+            f"Cannot ALTER VIEW AS SELECT if view currently does not exist: {database}.{statement.name.name}",
+            span=statement.name.span,
+            hint="use CREATE VIEW",
+        )
     if existing is not None:
         if statement.if_not_exists:
             return ()
@@ -135,9 +151,12 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
             raise SemanticError(
                 f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
             )
+    refuse_temporary("View definition", statement.name.span, snapshot)
     columns = _renamed(statement, view_columns(statement.query))
     properties = validate(statement.properties, "view")
     comment = statement.comment or properties.pop("comment", "")
+    if statement.alters and existing is not None:
+        comment, properties = existing.comment, dict(existing.properties)
     from hivedruid.actions.ddl.views import qualified
 
     table = Table(

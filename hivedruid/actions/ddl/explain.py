@@ -9,9 +9,9 @@ from hivedruid.actions.ddl import model as c
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, json_lines
-from hivedruid.actions.utility.show import table_type
+from hivedruid.actions.utility.show import quoted, table_type
 from hivedruid.catalog.kinds import HANDLERS
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.compaction import config_path
 from hivedruid.secrets import masked, masked_all
 
@@ -61,7 +61,8 @@ def _table_fields(table: Table) -> Fields:
         ("table type", table_type(table)),
         ("storage handler", HANDLERS.get(table.kind)),
         ("format", table.format),
-        ("location", table.location),
+        ("location", None if table.is_temporary else table.location),
+        ("temporary", table.is_temporary or None),
         ("partitioned by", [str(field) for field in table.partition_spec]),
         ("ordered by", [str(field) for field in table.sort_order]),
         ("serde properties", masked_all(dict(sorted(table.serde.items())))),
@@ -108,10 +109,18 @@ def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
     if after.full_name != before.full_name:
         fields.append(("new name", after.full_name))
     if after.columns != before.columns:
-        new = [column for column in after.columns if column not in before.columns]
-        fields.append(("new columns", [f"{column.name} {column.type}" for column in new]))
+        is_longer = after.columns[: len(before.columns)] == before.columns
+        new = [column for column in after.columns if not is_longer or column not in before.columns]
+        fields.append(("new columns" if is_longer else "columns", [_column(column) for column in new]))
     if after.partition_spec != before.partition_spec:
         fields.append(("partitioned by", [str(field) for field in after.partition_spec]))
+    fields += [
+        (name, now) for name, now, former in (
+            ("location", after.location, before.location),
+            ("format", after.format, before.format),
+            ("serde properties", masked_all(dict(sorted(after.serde.items()))), masked_all(dict(before.serde))),
+        ) if now != former
+    ]  # fmt: skip
     if after.comment != before.comment:
         fields.append(("comment", after.comment or "(none)"))
     changed = {
@@ -121,6 +130,10 @@ def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
     }
     gone = sorted(set(before.properties) - set(after.properties))
     return "Alter Table Operator", [*fields, ("set properties", changed), ("unset properties", gone)]
+
+
+def _column(column: Column) -> str:
+    return f"{column.name} {column.type}" + (f" COMMENT {quoted(column.comment)}" if column.comment else "")
 
 
 def _empty_table(action: c.EmptyTable) -> tuple[str, Fields]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivedruid.actions.lookup import already_exists, database_of, find_table
+from hivedruid.actions.lookup import already_exists, database_of, find_table, table_of_name
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
@@ -22,10 +22,10 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
     None for IF NOT EXISTS if the table exists.
     """
     database = database_of(statement.name, snapshot)
-    existing = snapshot.table(database, statement.name.name)
+    if statement.if_not_exists and snapshot.table(database, statement.name.name) is not None:
+        return None
+    existing = table_of_name(database, statement.name.name, snapshot, temporary=statement.temporary)
     if existing is not None:
-        if statement.if_not_exists:
-            return None
         raise already_exists(existing, statement.name.span)
     if statement.like is not None:
         table = _like(statement, statement.like, database, snapshot)
@@ -34,11 +34,15 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
             from hivedruid.tables.topic_columns import like_topic
 
             statement = like_topic(statement, snapshot.sample, snapshot.avro_schemas, snapshot.settings)
+        elif statement.like_file is not None:
+            statement = replace(statement, columns=snapshot.file_columns)
         elif snapshot.avro_schemas:
             from hivedruid.tables.avro_columns import avro_columns
 
             statement = replace(statement, columns=avro_columns(snapshot.avro_schemas, statement.name.span))
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
+        if table.is_temporary:
+            table = replace(table, location=snapshot.folder_of_rows)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):
             table = replace(table, owns_data_source=False)  # it is unknown whether it exists already
     return table
@@ -58,7 +62,9 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         )  # fmt: skip
     external = statement.external or (other.external and other.has_topic)
     kind = other.kind
-    if kind in ("files", "iceberg"):
+    if statement.temporary:
+        return _temporary_like(statement, other, database, snapshot)
+    if kind in ("files", "iceberg", "temporary"):
         kind = "files" if external else "iceberg"
     properties = {**other.properties, **validate(statement.properties, kind)}
     if kind == "druid":
@@ -73,12 +79,26 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         serde = other.serde if format_ == other.format else {}
         location = hive_tables.check_external(statement, other.columns)
     elif kind == "iceberg":
-        format_, serde = "orc", {}
-        hive_tables.check_managed(statement, statement.stored_as or "orc")
+        declared = statement.stored_as or hive_tables.declared_format(other) or "orc"
+        kept = other.serde if declared == hive_tables.declared_format(other) else {}
+        format_, serde = "orc", hive_tables.declared_serde(declared, kept)
+        hive_tables.check_managed(statement)
     columns = tuple(replace(column, field=None) for column in other.columns)
     return Table(
         database, statement.name.name, kind, columns, external, statement.comment or other.comment,
         properties, serde, format_, location, owns_data_source=kind == "druid",
-        partition_spec=other.partition_spec if kind == "iceberg" else (),
+        partition_spec=other.partition_spec if kind == "iceberg" or other.has_partitions else (),
         sort_order=other.sort_order if kind == "iceberg" else (),
+    )  # fmt: skip
+
+
+def _temporary_like(statement: s.CreateTable, other: Table, database: str, snapshot: Snapshot) -> Table:
+    """CREATE TEMPORARY TABLE … LIKE: the columns of any table, and the format and properties of one with files."""
+    hive_tables.check_temporary(statement)
+    format_ = statement.stored_as or other.format or "orc"
+    own = other.properties if other.kind in ("files", "temporary") else {}
+    return Table(
+        database, statement.name.name, "temporary", tuple(replace(column, field=None) for column in other.columns),
+        comment=statement.comment or other.comment, properties={**own, **validate(statement.properties, "temporary")},
+        serde=other.serde if format_ == other.format else {}, format=format_, location=snapshot.folder_of_rows,
     )  # fmt: skip

@@ -6,14 +6,17 @@ from hivedruid.actions.compacting import build as compaction
 from hivedruid.actions.ddl.model import EmptyTable, RemoveDatabase, RemoveTable, UseDatabaseAction
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.lookup import (
-    database_of,
+    check_truncated,
     find_table,
+    may_be_missing,
+    purges,
     refuse_if_materialized,
     refuse_if_streamed,
     refuse_if_used,
     require_database,
 )
 from hivedruid.actions.model import Action
+from hivedruid.actions.partitioning.model import EmptyPartitions
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
@@ -22,13 +25,11 @@ from hivedruid.parser.statements import ddl as s
 
 
 def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    missing = snapshot.table(statement.name.database, statement.name.name) is None
-    if missing and statement.if_exists:
-        return ()
-    database_of(statement.name, snapshot)
-    if missing and snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true":
+    if may_be_missing(statement.name, snapshot, if_exists=statement.if_exists):
         return ()
     table = find_table(statement.name, snapshot)
+    if table.is_view and statement.if_exists:  # as in Hive, no table of that name exists
+        return ()
     table.check("drop", statement.name.span)
     if table.is_materialized:
         raise SemanticError(
@@ -62,22 +63,22 @@ def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveT
     and so does one into which another home ingests. PURGE, auto.purge and external.table.purge delete the segments
     permanently.
     """
-    always = _is_true(table, "external.table.purge")
+    always = purges(table)
     is_own = table.owns_data_source if table.has_data_source else not table.external
     delete_data = not table.is_view and (is_own or always) and not ingestion.is_anothers(table, snapshot)
-    for_good = delete_data and table.has_data_source and (purge or always or _is_true(table, "auto.purge"))
+    for_good = delete_data and table.has_data_source and (purge or always or _purges_drops(table))
     fed = (table.database, table.name) in snapshot.ingestions and has_ingestion(table.properties)
     end = ingestion.dropped(table, snapshot, purge=for_good and fed)
     configured = next(iter(compaction.changed(table, None, snapshot)), None)
     return RemoveTable(table, delete_data=delete_data, ingestion=end, purge=for_good, compaction=configured)
 
 
-def _is_true(table: Table, key: str) -> bool:
-    return table.properties.get(key, "false").lower() == "true"
+def _purges_drops(table: Table) -> bool:
+    return table.properties.get("auto.purge", "false").lower() == "true"
 
 
 def drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
-    if statement.if_exists and snapshot.table(statement.name.database, statement.name.name) is None:
+    if may_be_missing(statement.name, snapshot, if_exists=statement.if_exists):
         return ()
     table = find_table(statement.name, snapshot)
     if table.is_materialized:
@@ -86,6 +87,8 @@ def drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
             span=statement.name.span,
             hint="use DROP MATERIALIZED VIEW",
         )
+    if not table.is_view and statement.if_exists:
+        return ()
     if not table.is_view:
         raise SemanticError("Cannot drop a base table with DROP VIEW", span=statement.name.span, hint="use DROP TABLE")
     refuse_if_used(table, "drop", statement.name.span, snapshot)
@@ -99,16 +102,13 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
     table.check("truncate", span)
     refuse_if_streamed(table, "truncate", span, snapshot)
     ingestion.check_quiet(table, "TRUNCATE", span, snapshot)
-    always = _is_true(table, "external.table.purge")
-    if table.kind == "files" and not always:
-        raise SemanticError(
-            f"Cannot truncate non-managed table {table.full_name}",
-            span=span,
-            hint="to let TRUNCATE delete its files, set external.table.purge to true",
-        )
+    if table.kind == "files":
+        check_truncated(table, span)
     _refuse_if_archiving(table, span, snapshot)
-    own = table.owns_data_source and _is_true(table, "auto.purge")
-    return (EmptyTable(table, purge=table.has_data_source and (always or own)),)
+    own = table.owns_data_source and _purges_drops(table)
+    if table.has_partitions:
+        return (EmptyPartitions(table, snapshot.partitions.get((table.database, table.name), ())),)
+    return (EmptyTable(table, purge=table.has_data_source and (purges(table) or own)),)
 
 
 def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action, ...]:

@@ -18,10 +18,12 @@ from hivedruid.actions.ddl.model import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batches
+from hivedruid.catalog.statistics import StatisticsStore
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.engine.capabilities import DeepStorage, Loading
 from hivedruid.engine.kinds import find
+from hivedruid.scratch import remove_rows
 
 
 def run(action: Action, services: Services) -> None:
@@ -32,7 +34,7 @@ def run(action: Action, services: Services) -> None:
         case RemoveTable():
             _remove_table(action, services)
         case ReplaceTable():
-            services.catalog.replace(action.after)
+            _replace_table(action, services)
         case RemoveColdPart():
             _remove_cold_part(action.table, services)
         case EmptyTable():
@@ -45,6 +47,17 @@ def run(action: Action, services: Services) -> None:
             services.use_database(action.name)
         case _:
             assert_never(action)
+
+
+def _replace_table(action: ReplaceTable, services: Services) -> None:
+    """Statistics of columns or files that have changed are those of other values."""
+    before, after = action.before, action.after
+    services.catalog.replace(after)
+    kept = [(column.name, column.type) for column in after.columns[: len(before.columns)]]
+    changes = kept != [(column.name, column.type) for column in before.columns]
+    changes = changes or (after.location, after.format, after.serde) != (before.location, before.format, before.serde)
+    if changes and not after.has_data_source:
+        StatisticsStore(services.catalog).forget("", after.table_id)
 
 
 def _add_table(action: AddTable, services: Services) -> None:
@@ -85,6 +98,8 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
 def _delete_data(table: Table, services: Services, *, purge: bool = False) -> None:
     if table.has_data_source:
         _drop_rows(table, services, purge=purge)
+    elif table.is_temporary:
+        remove_rows(table.location)
     elif table.has_folder:
         services.spark().drop(table)
 

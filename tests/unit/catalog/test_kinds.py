@@ -18,6 +18,7 @@ CREATE: dict[TableKind, str] = {
     "TBLPROPERTIES ('kafka.topic' = 't', 'kafka.bootstrap.servers' = 'localhost:9')",
     "files": "CREATE EXTERNAL TABLE {} (a string) STORED AS ORC LOCATION '/nowhere/at/all'",
     "iceberg": "CREATE TABLE {} (a string) STORED AS ORC",
+    "temporary": "CREATE TEMPORARY TABLE {} (a string)",
     "view": "CREATE VIEW {} AS SELECT 1 AS a",
 }
 USE: dict[Use, str] = {
@@ -31,8 +32,10 @@ USE: dict[Use, str] = {
     "list offsets": "SHOW OFFSETS {}",
     "list segments": "SHOW SEGMENTS FOR {}",
     "list tasks": "SHOW TASKS FOR {}",
+    "load": "LOAD DATA LOCAL INPATH '/nowhere/at/all' INTO TABLE {}",
     "materialize": "CREATE MATERIALIZED VIEW mv AS SELECT a FROM {}",
     "overwrite": "INSERT OVERWRITE TABLE {} (a) SELECT 'a'",
+    "time travel": "SELECT a FROM {} FOR SYSTEM_VERSION AS OF 1",
     "truncate": "TRUNCATE TABLE {}",
 }
 REFUSED = [(kind, use) for kind, row in KINDS.items() for use in row.refused]
@@ -71,6 +74,8 @@ def test_a_statement_refuses_what_the_row_of_its_kind_refuses(session: Session, 
 def test_what_only_a_cluster_does_is_refused_by_the_table(session: Session, kind: TableKind, use: Use) -> None:
     """The statements query Druid first, so only the table itself is checked here."""
     refusal = KINDS[kind].refused[use]
+    table = session.catalog.resolve("default", f"a_{kind}")
+    assert table is not None
     with pytest.raises(HiveDruidError) as raised:
-        session.catalog.get("default", f"a_{kind}").check(use, None)
+        table.check(use, None)
     assert raised.value.message == refusal.message.format(table=f"default.a_{kind}", noun=KINDS[kind].noun)
