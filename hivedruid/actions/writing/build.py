@@ -13,6 +13,8 @@ from hivedruid.parser.statements.writing import (
     ChangeRows,
     DescribeJob,
     Insert,
+    LoadData,
+    Merge,
     ResumeJob,
     ShowJobs,
     WritingStatement,
@@ -27,10 +29,18 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
             from hivedruid.actions.writing.insert import insert
 
             return insert(statement, snapshot, note)
+        case LoadData():
+            from hivedruid.actions.writing.loading import load_data
+
+            return load_data(statement, snapshot, note)
         case ChangeRows():
             from hivedruid.actions.writing.row_changes import change_rows
 
             return change_rows(statement, snapshot, note)
+        case Merge():
+            from hivedruid.actions.writing.merge import merge
+
+            return merge(statement, snapshot, note)
         case ShowJobs():
             return StatementPlan((show.show_jobs(statement, snapshot),))
         case DescribeJob():

@@ -12,6 +12,9 @@ from hivedruid.actions.writing.model import (
     CancelTopicWrite,
     ChangeTableRows,
     IngestDruid,
+    LoadFiles,
+    MergeStep,
+    MergeTableRows,
     ResumeLoad,
     ResumeTopicWrite,
     RollBackLoad,
@@ -19,6 +22,7 @@ from hivedruid.actions.writing.model import (
     WriteTable,
     WritingAction,
 )
+from hivedruid.secrets import masked_all
 
 _NEXT = {
     "planned": "its staged rows are deleted",
@@ -37,15 +41,43 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             return _ingest_lines(action)
         case WriteTable():
             kind = "Replace" if action.overwrite else "Append"
-            head = ["Stage-2", f"  Move Operator ({kind})", f"    table:{action.table.full_name}"]
+            head = ["Stage-2", f"  Move Operator ({kind})", *_target(action)]
             head += ["    transaction: one for all staged records"] if action.once is not None else []
+            head += _partitions(action)
             return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
+        case LoadFiles():
+            return lines_of(*_loaded(action))
         case ChangeTableRows():
-            return lines_of(*_changes(action))
+            return [*lines_of(*_changes(action)), *_subqueries(action)]
+        case MergeTableRows():
+            return [*lines_of(*_merge(action)), "    Stage-1", *indent(spark_lines(action.job), 6)]
         case ResumeLoad() | RollBackLoad() | SkipTarget() | ResumeTopicWrite() | CancelTopicWrite():
             return lines_of(*_job(action))
         case _:
             assert_never(action)
+
+
+def _target(action: WriteTable) -> list[str]:
+    if not action.is_directory:
+        return [f"    table:{action.table.full_name}"]
+    return lines_of(
+        "",
+        [
+            ("directory", action.table.location),
+            ("format", (action.table.format or "").upper()),
+            ("serde properties", masked_all(dict(sorted(action.table.serde.items())))),
+        ],
+    )[2:]
+
+
+def _partitions(action: WriteTable) -> list[str]:
+    """The partition that is written."""
+    columns = action.table.partition_columns
+    if not columns:
+        return []
+    if action.partition is not None:
+        return [f"    partition: {action.partition.name(columns)}"]
+    return [f"    partitions: by the values of {', '.join(column.name for column in columns)}"]
 
 
 def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -58,15 +90,33 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             way |= {"cold": _cold(action)[0].strip()} if action.cold is not None else {}
             return {**spec, **way, **job_document(action.job)}
         case WriteTable():
-            table = {"table": action.table.full_name, "overwrite": action.overwrite}
+            table: dict[str, Any] = {"table": action.table.full_name, "overwrite": action.overwrite}
+            if action.is_directory:
+                table = {"directory": action.table.location, "format": action.table.format}
             table |= {"once": True} if action.once is not None else {}
+            if action.partition is not None:
+                table |= {"partition": action.partition.name(action.table.partition_columns)}
             return {**table, **job_document(action.job)}
+        case LoadFiles():
+            return document_of(*_loaded(action))
         case ChangeTableRows():
-            return document_of(*_changes(action))
+            jobs = {view: job_document(job) for view, job in action.subqueries.items()}
+            return {**document_of(*_changes(action)), **({"subqueries": jobs} if jobs else {})}
+        case MergeTableRows():
+            return {**document_of(*_merge(action)), **job_document(action.job)}
         case ResumeLoad() | RollBackLoad() | SkipTarget() | ResumeTopicWrite() | CancelTopicWrite():
             return document_of(*_job(action))
         case _:
             assert_never(action)
+
+
+def _loaded(action: LoadFiles) -> tuple[str, Fields]:
+    partition = action.partition.name(action.table.partition_columns) if action.partition is not None else None
+    return f"Move Operator ({'Replace' if action.overwrite else 'Append'})", [
+        ("table", action.table.full_name),
+        ("partition", partition),
+        ("copied" if action.copies else "moved", action.files),
+    ]
 
 
 def _changes(action: ChangeTableRows) -> tuple[str, Fields]:
@@ -80,6 +130,33 @@ def _changes(action: ChangeTableRows) -> tuple[str, Fields]:
         ("where", action.condition),
         ("iceberg.files", f"at most {files.read:,} of {files.total:,}" if files is not None else None),
     ]
+
+
+def _subqueries(action: ChangeTableRows) -> list[str]:
+    """The jobs whose rows the change reads."""
+    lines = []
+    for number, (view, job) in enumerate(action.subqueries.items(), 1):
+        lines += [f"    <-{view}", f"      Stage-{number}", *indent(spark_lines(job), 8)]
+    return lines
+
+
+def _merge(action: MergeTableRows) -> tuple[str, Fields]:
+    return "Merge Rows Operator", [
+        ("table", action.table.full_name),
+        ("rows", 0 if action.changes_nothing else None),
+        ("on", action.on),
+        ("steps", {_head(step): _effect(step) for step in action.steps}),
+    ]
+
+
+def _head(step: MergeStep) -> str:
+    matched = "when not matched" if step.kind == "insert" else "when matched"
+    return f"{matched} and {step.condition}:" if step.condition is not None else f"{matched}:"
+
+
+def _effect(step: MergeStep) -> str:
+    values = ", ".join(f"{column} = {value}" for column, value in step.assignments)
+    return f"{step.kind} {values}".rstrip()
 
 
 def _ingest_lines(action: IngestDruid) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.compacting.build import changed
@@ -12,6 +13,7 @@ from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting.build import verb_of
 from hivedruid.actions.lookup import find_table, refuse_if_materialized
 from hivedruid.actions.model import Action
+from hivedruid.actions.partitioning.insert import assigned
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
@@ -19,6 +21,7 @@ from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.ways import with_way
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
+from hivedruid.catalog.partitions import NULL_VALUE
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.catalog.types import HiveType
@@ -38,9 +41,13 @@ from hivedruid.tables.kafka_feed import fields_of_columns
 from hivedruid.tables.tiered_tables import kept_in_druid
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.partitions import Partition
     from hivedruid.druid.ingestion import Replaces
     from hivedruid.parser.statements.ddl import CreateTable
     from hivedruid.parser.statements.writing import Insert
+
+
+NO_CONSTANTS: Mapping[str, str] = MappingProxyType({})
 
 
 def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> StatementPlan:
@@ -79,21 +86,39 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
     plans: list[QueryPlan] = []
     actions: list[Action] = []
     for target in statement.targets:
+        if target.directory is not None:
+            from hivedruid.actions.writing.directories import to_directory
+
+            plan, to_files = to_directory(target, statement.source, snapshot, note)
+            plans.append(plan)
+            actions.append(to_files)
+            continue
         table = _target(target.table, snapshot, statement.source)
         if target.overwrite:
             table.check("overwrite", target.table.span)
         builder = Builder(statement.source, snapshot, note)
         node = builder.whole(target.query)
-        order = positions(table, target.columns, len(node.columns), target.table.span)
+        given = assigned(target, table, snapshot.settings, snapshot.zone)
+        partition = given.whole(table)
+        if target.if_not_exists and partition is not None and _has(table, partition, snapshot):
+            continue
+        order = positions(table, given.columns, len(node.columns), target.table.span)
         if table.has_data_source:  # columns of an existing data source were not checked before
             druid_tables.check_columns(table.columns, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
-        plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span)
+        plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span, given.constants)
+        if isinstance(write_action, WriteTable) and partition is not None:
+            write_action = replace(write_action, partition=partition)
         if table.is_tiered and isinstance(write_action, IngestDruid):
             write_action = replace(write_action, cold=cold_rows(write_action, snapshot))
         plans.append(plan)
         actions.append(_once(write_action, table, statement, snapshot, target.table.span))
     return StatementPlan(tuple(actions), tuple(plans))
+
+
+def _has(table: Table, partition: Partition, snapshot: Snapshot) -> bool:
+    known = snapshot.partitions.get((table.database, table.name), ())
+    return any(each.values == partition.values for each in known)
 
 
 def cold_rows(action: IngestDruid, snapshot: Snapshot) -> ColdRows | None:
@@ -188,10 +213,12 @@ def write(
     snapshot: Snapshot,
     replaces: Replaces,
     span: Span | None = None,
+    constants: Mapping[str, str] = NO_CONSTANTS,
 ) -> tuple[QueryPlan, Action]:
     """The plan that brings the query's columns to the table's types and names, and the action that writes them.
 
-    Hive-side tables are replaced as a whole. Raises SemanticError, at `span`, for a value that cannot be converted.
+    Hive-side tables are replaced as a whole, or the partitions of the rows. `constants` are the texts of columns
+    without a position. Raises SemanticError, at `span`, for a value that cannot be converted.
     """
     if table.has_data_source:
         fields = fields_of_columns(table.properties, table.columns)
@@ -201,6 +228,8 @@ def write(
     columns = []
     for number, (column, position) in enumerate(zip(table.columns, order, strict=True), 1):
         rex: Rex = Literal(column.type, None) if position is None else node.columns[position].ref
+        if column.name in constants and constants[column.name] != NULL_VALUE:
+            rex = Literal(t.STRING, constants[column.name])
         check_conversion(rex.type, column, number, span)
         if column.type.is_timestamp and position is not None:
             for constant in _constants(node, position):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from hivedruid.actions.model import Action, OverJob
 from hivedruid.catalog.table import Table
@@ -12,12 +12,14 @@ from hivedruid.catalog.table import Table
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
     from hivedruid.catalog.archives import Removal
+    from hivedruid.catalog.partitions import Partition
     from hivedruid.druid.ingestion import Replaces
     from hivedruid.druid.interval_sets import IntervalSet
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.operations.loads import LoadJob
     from hivedruid.operations.topics import TopicJob
     from hivedruid.plan.file_counts import FileCount
+    from hivedruid.plan.physical import DruidRead, SparkJob
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,32 @@ class IngestDruid(OverJob, Action):
 class WriteTable(OverJob, Action):
     """Run `job` and append its rows to a Hive-side table, or replace the table's rows with them.
 
-    `once`: the rows are written to a Kafka topic exactly once, by a job of this statement.
+    `once`: the rows are written to a Kafka topic exactly once, by a job of this statement. `partition` is the only
+    partition of an external table that is written; None if the rows determine them. `is_directory`: the table only
+    describes the files of INSERT OVERWRITE DIRECTORY.
     """
 
     table: Table
     overwrite: bool
     once: Origin | None = None
+    partition: Partition | None = None
+    is_directory: bool = False
 
     @property
     def writes(self) -> IngestDruid | WriteTable:
         return self
+
+
+@dataclass(frozen=True)
+class LoadFiles(Action):
+    """Copy or move files into the folder of an external table or of its `partition`; with `overwrite` they replace
+    those that are there."""
+
+    table: Table
+    files: tuple[str, ...]
+    copies: bool
+    overwrite: bool
+    partition: Partition | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +123,8 @@ class ChangeTableRows(Action):
     `condition` is Spark's SQL over the columns, None for all rows; `assignments` are those of UPDATE, by column. The
     table is the cold part of `tiered`, if the statement names that one. `changes_nothing`: the condition is true for no
     row, or the table has none. `files` are those that may have rows of the condition, if that is known. `by_rows`: the
-    rows must be read, since Iceberg would decide otherwise by the metadata of files.
+    rows must be read, since Iceberg would decide otherwise by the metadata of files. With `subqueries`, Spark's SQL
+    reads these views, whose rows are computed once before; the table is `t`.
     """
 
     table: Table
@@ -115,10 +134,46 @@ class ChangeTableRows(Action):
     changes_nothing: bool = False
     files: FileCount | None = None
     by_rows: bool = False
+    subqueries: Mapping[str, SparkJob] = field(default_factory=dict, hash=False)
+
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        return tuple(read for job in self.subqueries.values() for read in job.reads)
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
+        return replace(self, subqueries={view: job.with_reads(change) for view, job in self.subqueries.items()})
 
     @property
     def verb(self) -> str:
         return "UPDATE" if self.assignments else "DELETE"
+
+
+@dataclass(frozen=True)
+class MergeStep:
+    """What MERGE does with a row for which `condition` is true (Spark's SQL; None: with every one): a row of the table
+    that matches a row of the source is updated or deleted, a row of the source without a match is inserted.
+    `assignments` are the new values by column; those of an insert have all columns."""
+
+    kind: Literal["update", "delete", "insert"]
+    condition: str | None = None
+    assignments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class MergeTableRows(OverJob, Action):
+    """Change the rows of a managed table, `t`, by those of `job`, `s`, in one commit.
+
+    `on` is Spark's SQL: whether two rows match. The job runs once, before the table is read.
+    """
+
+    table: Table
+    on: str
+    steps: tuple[MergeStep, ...]
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the table has no rows that could match, and none are inserted."""
+        return not self.table.is_written and all(step.kind != "insert" for step in self.steps)
 
 
 @dataclass(frozen=True)
@@ -168,7 +223,9 @@ class CancelTopicWrite(Action):
 WritingAction = (
     IngestDruid
     | WriteTable
+    | LoadFiles
     | ChangeTableRows
+    | MergeTableRows
     | ResumeLoad
     | RollBackLoad
     | SkipTarget

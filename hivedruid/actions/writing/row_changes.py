@@ -24,11 +24,13 @@ from hivedruid.druid.interval_sets import intersection
 from hivedruid.errors import ExecutionError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
+from hivedruid.plan.kept_rows import KeptRows
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Call, Literal, Over, Ref, Rex, conjunction, has, substitute
+from hivedruid.plan.rex import Call, Literal, Over, Ref, Rex, Subquery, conjunction, has, substitute
 from hivedruid.plan.spark_rex import SparkRex
+from hivedruid.plan.spark_sql import expressions_sql
 from hivedruid.plan.spark_text import quote_identifier
-from hivedruid.plan.split import optimized
+from hivedruid.plan.split import optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS, of_known_batches
 
 if TYPE_CHECKING:
@@ -49,8 +51,16 @@ def change_rows(statement: ChangeRows, snapshot: Snapshot, note: Note | None) ->
     # the rows themselves are needed, and the part that has them
     facts = replace(snapshot, settings=settings, materialized_views=(), scans_only=False)
     builder = Builder(statement.source, facts, note)
-    _refuse_subqueries(statement, builder)
     node = _with_values(builder.whole(statement.query), columns, statement, builder)
+    subquery = _subquery(statement)
+    if subquery is not None:
+        if table.is_tiered:
+            raise UnsupportedError(
+                "subqueries are not supported in UPDATE and DELETE of tiered tables",
+                span=builder.span(subquery),
+                hint="write constants, or UNARCHIVE the rows and use INSERT OVERWRITE TABLE … SELECT",
+            )
+        return _with_subqueries(table, columns, node, builder, snapshot)
     plan = optimized(node, builder)
     if table.is_tiered and not _is_decided(plan, table, snapshot, statement.table.span):
         return StatementPlan((), (plan,))  # it is built again when Druid was asked
@@ -75,13 +85,9 @@ def _columns(statement: ChangeRows, table: Table) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _refuse_subqueries(statement: ChangeRows, builder: Builder) -> None:
-    where = statement.query.args.get("where")
-    inner = where.find(exp.Query) if where is not None else None
-    if inner is not None:
-        raise UnsupportedError(
-            "subqueries are not supported in the WHERE of UPDATE and DELETE", span=builder.span(inner), hint=_OVERWRITE
-        )
+def _subquery(statement: ChangeRows) -> exp.Expr | None:
+    """The first subquery of the statement."""
+    return next((e for e in statement.query.find_all(exp.Query) if e.parent is not None), None)
 
 
 def _with_values(node: Node, columns: Sequence[Column], statement: ChangeRows, builder: Builder) -> Node:
@@ -178,12 +184,39 @@ def _rows(node: Node) -> _Rows | None:
     return replace(below, values=tuple(substitute(rex, mapping) for rex in node.exprs))
 
 
+def _with_subqueries(
+    table: Table, columns: Sequence[Column], node: Node, builder: Builder, facts: Snapshot
+) -> StatementPlan:
+    """The change, with the rows of its subqueries computed by Spark jobs before."""
+    found = _rows(node)
+    nulls = tuple((column.field_name, "NULL") for column in columns)
+    if found is None:
+        return StatementPlan((ChangeTableRows(table, None, nulls, changes_nothing=True),))
+    condition = conjunction(list(found.terms))
+    changes = [condition] if condition is not None else []
+    kept, expressions = KeptRows.of([*changes, *(found.values if columns else ())])
+    plans = {view: optimized(part, builder) for view, part in kept.views.items()}
+    jobs = {view: spark_job(plan, tuple(c.id for c in kept.views[view].columns), facts) for view, plan in plans.items()}
+    rex = SparkRex(builder.zone, lambda _: "")
+    rex.of_partitions = bool(table.partition_spec)
+    stored = {column.name: column.field_name for column in table.columns}
+    names = {column.id: f"t.{quote_identifier(stored[column.name])}" for column in found.scan.columns}
+    texts = expressions_sql(expressions, rex, kept.view, names)
+    where = texts.pop(0) if changes else None
+    values = tuple((column.field_name, text) for column, text in zip(columns, texts, strict=True))
+    plain = conjunction([term for term in found.terms if not has(term, Subquery)])
+    action = ChangeTableRows(
+        table, where, values, files=facts.file_count(found.scan, plain), by_rows=where is not None, subqueries=jobs
+    )
+    return StatementPlan((action,), tuple(plans.values()))
+
+
 def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Snapshot) -> ChangeTableRows:
     tiered = table if table.is_tiered else None
     nulls = tuple((column.name, "NULL") for column in columns)
     nothing = ChangeTableRows(table if tiered is None else cold_part(table), None, nulls, tiered, changes_nothing=True)
     found = _rows(plan.node)
-    if found is None or not found.scan.table.is_written:
+    if found is None or (tiered is not None and not found.scan.table.is_written):
         return nothing
     changed = found.scan.table
     terms, read = list(found.terms), {column.name: column for column in found.scan.columns}
@@ -195,11 +228,12 @@ def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Sna
         return nothing
     writer = SparkRex(plan.zone, lambda _: "")
     writer.of_partitions = bool(changed.partition_spec)
-    names = {column.id: quote_identifier(column.name) for column in read.values()}
+    stored = {column.name: column.field_name for column in changed.columns}
+    names = {column.id: quote_identifier(stored.get(column.name, column.name)) for column in read.values()}
     return ChangeTableRows(
         changed,
         None if condition is None else writer.sql(condition, names),
-        tuple((c.name, writer.sql(value, names)) for c, value in zip(columns, found.values, strict=False)),
+        tuple((stored[c.name], writer.sql(value, names)) for c, value in zip(columns, found.values, strict=False)),
         tiered,
         files=facts.file_count(found.scan, condition),
         by_rows=condition is not None and not _is_decided_by_files(condition),

@@ -17,11 +17,13 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
-from hivedruid.actions.writing import cold, run_row_changes, staging, topics
+from hivedruid.actions.writing import cold, run_directories, run_row_changes, staging, topics
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
     ChangeTableRows,
     IngestDruid,
+    LoadFiles,
+    MergeTableRows,
     ResumeLoad,
     ResumeTopicWrite,
     RollBackLoad,
@@ -42,6 +44,7 @@ from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob
 from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
+from hivedruid.scratch import remove_rows
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
@@ -63,8 +66,14 @@ def run(action: Action, services: Services) -> None:
             complete_job(action, services)
         case WriteTable():
             _write_table(action, services)
+        case LoadFiles():
+            from hivedruid.actions.partitioning import moves
+
+            moves.load(action, services)
         case ChangeTableRows():
             run_row_changes.run(action, services)
+        case MergeTableRows():
+            run_row_changes.merge(action, services)
         case ResumeLoad():
             resume_load(action, services)
         case RollBackLoad():
@@ -83,8 +92,21 @@ def _write_table(action: WriteTable, services: Services) -> None:
     if action.table.kind == "kafka":
         topics.append(action, services)
         return
-    services.spark().write(reduced(action.job, services), action.table, action.overwrite)
-    if action.table.has_snapshots and not action.table.is_written:
+    if action.table.has_partitions:
+        from hivedruid.actions.partitioning import moves
+
+        moves.write(action, reduced(action.job, services), services)
+        return
+    if action.is_directory:
+        run_directories.write(action.table, reduced(action.job, services), services)
+        return
+    try:
+        services.spark().write(reduced(action.job, services), action.table, action.overwrite)
+    except BaseException:
+        if action.table.is_temporary and not action.table.is_written:
+            remove_rows(action.table.location)
+        raise
+    if action.table.has_own_folder and not action.table.is_written:
         services.catalog.mark_written(action.table, written=True)
 
 

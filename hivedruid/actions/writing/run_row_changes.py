@@ -1,13 +1,14 @@
-"""Run UPDATE and DELETE."""
+"""Run UPDATE, DELETE and MERGE."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
 
 if TYPE_CHECKING:
-    from hivedruid.actions.writing.model import ChangeTableRows
+    from hivedruid.actions.writing.model import ChangeTableRows, MergeTableRows
 
 
 def run(action: ChangeTableRows, services: Services) -> None:
@@ -17,8 +18,9 @@ def run(action: ChangeTableRows, services: Services) -> None:
     from hivedruid.spark import row_changes
 
     def change() -> None:
+        subqueries = {view: reduced(job, services) for view, job in action.subqueries.items()}
         row_changes.change_rows(
-            services.spark(), action.table, action.condition, action.assignments, by_rows=action.by_rows
+            services.spark(), action.table, action.condition, action.assignments, subqueries, by_rows=action.by_rows
         )
 
     if action.tiered is None:
@@ -28,3 +30,14 @@ def run(action: ChangeTableRows, services: Services) -> None:
         change()
     else:
         delete_archived(action.table, action.tiered, action.condition, change, services)
+
+
+def merge(action: MergeTableRows, services: Services) -> None:
+    from hivedruid.spark import row_changes
+
+    if action.changes_nothing and not services.spark().iceberg.may_exist(action.table):
+        return
+    clauses = [(step.kind, step.condition, step.assignments) for step in action.steps]
+    row_changes.merge_rows(services.spark(), action.table, reduced(action.job, services), action.on, clauses)
+    if not action.table.is_written:
+        services.catalog.mark_written(action.table, written=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.druid.ingestion import files_in
 from hivedruid.filesystems import Access, child, open_location
+from hivedruid.spark.remote_sessions import end_lost
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
@@ -41,8 +42,13 @@ def _root(services: Services) -> Path | str:
 
 
 def remove(folder: str, services: Services) -> None:
-    """Delete a folder; a note reports one that cannot be deleted."""
+    """Delete a folder; a note reports one that cannot be deleted. A job of a killed process, which may still write into
+    it, is ended first."""
     try:
+        if end_lost(services.home, services.settings):
+            from hivedruid.spark.calls import remove_output
+
+            remove_output(folder, Access.of(services.settings))
         open_location(folder, Access.of(services.settings)).remove()
     except OSError as error:
         services.note(f"cannot delete {folder}: {error}")
