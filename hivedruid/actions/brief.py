@@ -8,7 +8,7 @@ from typing import Any
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.select.model import AnswerRows, RunDruidQuery, RunSparkJob
-from hivedruid.actions.writing.model import ChangeTableRows, IngestDruid, WriteTable
+from hivedruid.actions.writing.model import ChangeTableRows, IngestDruid, MergeTableRows, WriteTable
 from hivedruid.plan.physical import DruidInput, SparkJob
 
 
@@ -32,11 +32,17 @@ def _action(action: Action) -> Iterator[str]:
             yield f"Spark {'adds rows to' if action.cold.removal is None else 'deletes rows of'} the cold part"
     elif isinstance(action, WriteTable):
         yield from _spark(action.job)
-        yield f"Spark {'replaces' if action.overwrite else 'appends to'} {action.table.full_name}"
+        target = f"the files in {action.table.location}" if action.is_directory else action.table.full_name
+        yield f"Spark {'replaces' if action.overwrite else 'appends to'} {target}"
     elif isinstance(action, ChangeTableRows) and not action.changes_nothing:
+        for job in action.subqueries.values():
+            yield from _spark(job)
         what = "the cold part of " if action.tiered is not None else ""
         verb = "updates" if action.assignments else "deletes"
         yield f"Spark {verb} rows of {what}{(action.tiered or action.table).full_name}"
+    elif isinstance(action, MergeTableRows) and not action.changes_nothing:
+        yield from _spark(action.job)
+        yield f"Spark merges the rows into {action.table.full_name}"
 
 
 def _spark(job: SparkJob) -> Iterator[str]:

@@ -140,7 +140,7 @@ def _with_ids(actions: Sequence[Action], jobs: Sequence[LoadJob]) -> list[Action
         elif isinstance(action, WriteTable) and not action.table.table_id:
             result.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
         elif isinstance(action, AddTable) and isinstance(before, WriteTable):
-            result.append(replace(action, table=replace(before.table, is_written=before.table.has_snapshots)))
+            result.append(replace(action, table=replace(before.table, is_written=before.table.has_own_folder)))
         elif not (isinstance(action, AddTable) and isinstance(before, IngestDruid)):
             result.append(action)
     return result

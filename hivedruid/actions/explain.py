@@ -35,10 +35,11 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, bu
     settings = snapshot.settings
     tiers = list(_tier_parts(statement.statement, built, snapshot))
     if statement.mode == "formatted":
-        return text_result("Explain", json.dumps(document(built, settings, tiers), indent=2, ensure_ascii=False))
+        text = json.dumps(document(built, settings, tiers), indent=2, ensure_ascii=False)
+        return text_result("Explain", text, is_json=True)
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
-    extended = _extended(built, settings) if statement.mode == "extended" else []
+    extended = [*_extended(built, settings), *_projections(built, snapshot)] if statement.mode == "extended" else []
     tiered = _tiered(tiers, settings.get("hivedruid.tiered.read", "exact").lower())
     return text_result("Explain", "\n".join([*user_level(built, settings), *tiered, *extended]))
 
@@ -95,12 +96,31 @@ def _extended(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
         if plan.views:
             lines += ["", "Materialized views:", *(f"  {sentence}" for sentence in plan.views)]
         lines += figures(plan)
+    if by_version := [reason for action in built.actions for reason in action.by_version]:
+        lines += ["", "By the version of Druid:", *(f"  {reason}" for reason in by_version)]
     if any(action.reads for action in built.actions):
         from hivedruid.druid.context import shown_context
 
         context = json.dumps(shown_context(settings), ensure_ascii=False)
         lines += ["", f"Context of native queries: {context}"]
     return lines
+
+
+def _projections(built: StatementPlan, snapshot: Snapshot) -> list[str]:
+    """The native queries that projections of tables can answer."""
+    tables = {table.data_source: table for table in snapshot.tables.values() if "druid.projections" in table.properties}
+    if not tables:
+        return []
+    from hivedruid.druid.projections import answering, projections_of
+
+    found = []
+    for query in (read.query for action in built.actions for read in action.reads):
+        table = tables.get(str(query.get("dataSource")))
+        name = None if table is None else answering(query, projections_of(table))
+        if table is not None:
+            text = f"'{name}' has the columns and aggregators of the {query['queryType']} query" if name else "none"
+            found.append(f"  {table.full_name}: {text}")
+    return ["", "Projections:", *found] if found else []
 
 
 def _counted(names: Iterable[str]) -> list[str]:

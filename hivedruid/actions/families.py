@@ -32,6 +32,7 @@ Family = Literal[
     "streaming",
     "compacting",
     "snapshots",
+    "partitioning",
     "tiering",
     "materialized",
     "statistics",
@@ -88,6 +89,10 @@ def builder(family: Family) -> Builder:
             from hivedruid.actions.snapshots import build as snapshots
 
             return snapshots.build
+        case "partitioning":
+            from hivedruid.actions.partitioning import build as partitioning
+
+            return partitioning.build
         case "tiering":
             from hivedruid.actions.tiering import build as tiering
 
@@ -143,6 +148,10 @@ def explainer(family: Family) -> Explainer:
             from hivedruid.actions.snapshots import explain as snapshots
 
             return snapshots.EXPLAINER
+        case "partitioning":
+            from hivedruid.actions.partitioning import explain as partitioning
+
+            return partitioning.EXPLAINER
         case "tiering":
             from hivedruid.actions.tiering import explain as tiering
 
@@ -198,6 +207,10 @@ def runner(family: Family) -> Runner:
             from hivedruid.actions.snapshots import run as snapshots
 
             return snapshots.run
+        case "partitioning":
+            from hivedruid.actions.partitioning import run as partitioning
+
+            return partitioning.run
         case "tiering":
             from hivedruid.actions.tiering import run as tiering
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,14 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
+from hivedruid.scratch import folder_of_rows
 
 if TYPE_CHECKING:
+    from hivedruid.actions.partitioning.folders import PartitionFolders
     from hivedruid.actions.streaming.facts import StreamFacts
+    from hivedruid.actions.writing.input_files import InputFiles
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
+    from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.catalog.streams import StreamRecord
     from hivedruid.engine.capabilities import SegmentRoot
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
+    from hivedruid.parser.statements.ddl import ColumnDef, LikeFile
     from hivedruid.plan.tiers import TierFacts
 
 
@@ -36,7 +41,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         figures = statement.mode == "extended"
         return gather(statement.statement, replace(facts, plan_only=True, with_figures=figures))
     tables: dict[tuple[str, str], Table] = {}
-    reader = TableReader(facts, tables)
+    reader = TableReader(facts, tables, sees_temporary=_sees_temporary(statement))
     if isinstance(statement, Query):
         reader.query(statement.expression, facts.database)
     else:
@@ -59,6 +64,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         from hivedruid.actions.streaming.gather import gather_streams
 
         streams, stream = gather_streams(statement, reader, facts)
+    partitions, folders = _partitions(statement, tables, facts)
     views, states = _materialized(statement, reader, facts)
     statistics: Statistics = {}
     root = _segment_root(statement, reader, facts)
@@ -75,10 +81,33 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),
         statistics=statistics, materialized_views=views, source_states=states, jobs=_jobs(statement, facts),
         segment_root=root, described_topics=topics, sample=reader.sample, avro_schemas=reader.avro_schemas,
-        table_files=_table_files(statement, tables, facts), histories=_histories(statement, tables, facts),
+        table_files=_table_files(statement, tables, facts),
+        histories=_histories(statement, tables, facts, reader.versioned),
         streams=streams, stream=stream, tiers=_tiers(statement, tables, facts),
         hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),
+        hidden=reader.hidden, folder_of_rows=str(folder_of_rows(facts.home)),
+        partitions=partitions, partition_folders=folders,
+        has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
+        file_columns=_file_columns(statement, tables, facts),
     )  # fmt: skip
+
+
+def _sees_temporary(statement: Statement) -> bool:
+    """Whether names mean temporary tables: not in the definitions of existing streams and materialized views."""
+    family = family_of(statement)
+    if family == "watching":
+        from hivedruid.parser.statements.watching import ShowProblems
+
+        return not isinstance(statement, ShowProblems)
+    if family == "streaming":
+        from hivedruid.parser.statements.streaming import AlterStream, CreateStream
+
+        return isinstance(statement, AlterStream | CreateStream)
+    if family == "materialized":
+        from hivedruid.parser.statements.materialized import CreateMaterializedView
+
+        return isinstance(statement, CreateMaterializedView)
+    return True
 
 
 def _described_topics(
@@ -112,6 +141,41 @@ def _table_files(
     from hivedruid.actions.compacting.gather import gather_files
 
     return gather_files(wanted, facts)
+
+
+def _partitions(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> tuple[Mapping[tuple[str, str], tuple[Partition, ...]], Mapping[tuple[str, str], PartitionFolders]]:
+    if not any(table.has_partitions for table in tables.values()):
+        return {}, {}
+    from hivedruid.actions.partitioning.gather import gather_partitions
+
+    return gather_partitions(statement, tables, facts)
+
+
+def _has_moves(tables: Mapping[tuple[str, str], Table], facts: Facts) -> bool:
+    has_files = any(table.kind == "files" for table in tables.values())
+    return has_files and OperationRecords(facts.catalog).exist(ended=False)
+
+
+def _input_files(statement: Statement, facts: Facts) -> InputFiles | None:
+    if "input files" not in statement.needs:
+        return None
+    from hivedruid.actions.writing.input_files import input_files
+    from hivedruid.parser.statements.writing import LoadData
+
+    assert isinstance(statement, LoadData)
+    return input_files(statement.location, facts.settings, local=statement.local)
+
+
+def _file_columns(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> tuple[ColumnDef, ...]:
+    """The columns of the file of CREATE TABLE … LIKE FILE, unless the table exists."""
+    file: LikeFile | None = getattr(statement, "like_file", None)
+    if file is None or tables:
+        return ()
+    from hivedruid.actions.ddl.file_columns import file_columns
+
+    return file_columns(file, facts.settings)
 
 
 def _cold_part(table: Table) -> Table | None:
@@ -151,12 +215,16 @@ def _tiers(
 
 
 def _histories(
-    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+    statement: Statement,
+    tables: Mapping[tuple[str, str], Table],
+    facts: Facts,
+    versioned: Container[tuple[str, str]],
 ) -> Mapping[tuple[str, str], TableHistory]:
-    if not statement.needs & {"snapshots", "own snapshots"}:
-        return {}
     from hivedruid.actions.snapshots.gather import gather_histories
 
+    if not statement.needs & {"snapshots", "own snapshots"}:  # time travel: EXPLAIN needs the snapshots, too
+        read = {key: table for key, table in tables.items() if key in versioned}
+        return gather_histories(read, replace(facts, plan_only=False)) if read else {}
     return gather_histories(tables, facts, only_own="own snapshots" in statement.needs)
 
 

@@ -32,8 +32,61 @@ def require_database(database: str, span: Span | None, snapshot: Snapshot) -> No
         )
 
 
+def may_be_missing(name: TableName, snapshot: Snapshot, *, if_exists: bool) -> bool:
+    """Whether DROP has nothing to do: there is no table or view of that name, and that is not an error."""
+    return ignores_missing(snapshot, if_exists=if_exists) and snapshot.table(name.database, name.name) is None
+
+
+def ignores_missing(snapshot: Snapshot, *, if_exists: bool) -> bool:
+    """Whether DROP of what does not exist is not an error."""
+    return if_exists or snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true"
+
+
+def purges(table: Table) -> bool:
+    """Whether DROP and TRUNCATE delete the data of an external table."""
+    return table.properties.get("external.table.purge", "false").lower() == "true"
+
+
+def check_truncated(table: Table, span: Span | None) -> None:
+    """Raises SemanticError if TRUNCATE must not delete the files of an external table."""
+    if not purges(table):
+        raise SemanticError(
+            f"Cannot truncate non-managed table {table.full_name}",
+            span=span,
+            hint="to let TRUNCATE delete its files, set external.table.purge to true",
+        )
+
+
+def altered_table(name: TableName, snapshot: Snapshot) -> Table:
+    """The table of ALTER TABLE. Raises SemanticError for views and materialized views."""
+    table = find_table(name, snapshot)
+    table.check("alter", name.span)
+    refuse_if_materialized(table, "alter", name.span)
+    return table
+
+
+def table_of_name(database: str, name: str, snapshot: Snapshot, *, temporary: bool) -> Table | None:
+    """The table that a new one of that name would replace: a temporary table and another one may share a name."""
+    found = snapshot.table(database, name)
+    if found is None or found.is_temporary == temporary:
+        return found
+    return None if temporary else snapshot.hidden.get((database, name))
+
+
+def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> None:
+    """Refuse a definition that reads temporary tables: other sessions do not have them."""
+    for key in sorted(snapshot.queried & snapshot.tables.keys()):
+        table = snapshot.tables[key]
+        if table.is_temporary:
+            raise SemanticError(
+                f"{statement} references temporary table {table.full_name}", span=span,
+                hint="create the table without TEMPORARY",
+            )  # fmt: skip
+
+
 def already_exists(table: Table, span: Span | None) -> SemanticError:
     what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
+    what = "Temporary table" if table.is_temporary else what
     return SemanticError(
         f"{what} {table.full_name} already exists", span=span, hint="drop it first, or use IF NOT EXISTS to keep it"
     )
@@ -49,7 +102,9 @@ def refuse_if_used(
     views = [
         facts.table.full_name
         for facts in snapshot.materialized_views
-        if table.full_name in facts.built.tables and facts.table.full_name not in {table.full_name} | also
+        if not table.is_temporary
+        and table.full_name in facts.built.tables
+        and facts.table.full_name not in {table.full_name} | also
     ]
     if views:
         raise SemanticError(
@@ -61,7 +116,7 @@ def refuse_if_used(
 
 def refuse_if_streamed(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
     """Refuse to drop, empty or rename a table that a stream reads or writes."""
-    names = (table.full_name,)
+    names = (table.full_name,) if not table.is_temporary else ()
     found = [each.stream for each in snapshot.streams if each.stream.source in names or each.stream.target in names]
     if found:
         raise SemanticError(

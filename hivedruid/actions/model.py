@@ -55,6 +55,11 @@ class Action:
         return self
 
     @property
+    def by_version(self) -> tuple[str, ...]:
+        """What the version of Druid decided, for EXPLAIN EXTENDED."""
+        return ()
+
+    @property
     def names_only(self) -> Action | None:
         """The part of the action that only concerns the catalog and settings: no data is read, written or deleted."""
         return None

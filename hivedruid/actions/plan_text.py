@@ -53,6 +53,8 @@ def spark_lines(job: SparkJob) -> list[str]:
             lines.append(f"      Output:[{columns}]")
             if source.files is not None:
                 lines.append(f"      iceberg.files: at most {source.files.read:,} of {source.files.total:,}")
+            if (chosen := source.partitions) is not None:
+                lines.append(f"      partitions: {len(chosen.read):,} of {chosen.total:,}")
             if source.topic is not None:
                 lines += indent(_records(source.topic), 6)
                 if (rejects := rejects_name(source.table)) is not None:
@@ -103,10 +105,14 @@ def _number(count: int, noun: str) -> str:
 
 def _reducer(reducer: KeyFilter) -> list[str]:
     """The keys that become a filter when the job runs."""
-    first = f"only rows whose {reducer.column} is among at most {reducer.most} keys of:"
-    if isinstance(reducer.keys, DruidRead):
-        return [first, *indent(json_lines("druid.query.json: ", reducer.keys.query), 2)]
-    return [first, *indent(spark_lines(reducer.keys), 2)]
+    days = ", on the days of these keys," if reducer.has_dates else ""
+    first = f"only rows{days} whose {reducer.column} is among at most {reducer.most} keys of:"
+    lines = [first]
+    for keys in reducer.keys:
+        lines += indent(
+            json_lines("druid.query.json: ", keys.query) if isinstance(keys, DruidRead) else spark_lines(keys), 2
+        )
+    return lines
 
 
 def json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
@@ -163,6 +169,9 @@ def job_document(job: SparkJob) -> dict[str, Any]:
             item = {"view": source.view, "table": source.table.full_name, "columns": list(source.columns)}
             if source.files is not None:
                 item["files"] = {"at_most": source.files.read, "of": source.files.total}
+            if (chosen := source.partitions) is not None:
+                names = [each.name(source.table.partition_columns) for each in chosen.read]
+                item["partitions"] = {"read": names, "of": chosen.total}
             if source.topic is not None:
                 item["offsets"] = {str(each.partition): [each.start, each.end] for each in source.topic.ranges}
                 if (rejects := rejects_name(source.table)) is not None:
@@ -189,5 +198,7 @@ def _scan_document(source: DruidInput) -> dict[str, Any]:
 
 
 def _reducer_document(reducer: KeyFilter) -> dict[str, Any]:
-    keys = reducer.keys.query if isinstance(reducer.keys, DruidRead) else job_document(reducer.keys)
-    return {"column": reducer.column, "most": reducer.most, "keys": keys}
+    queries = [keys.query if isinstance(keys, DruidRead) else job_document(keys) for keys in reducer.keys]
+    keys = queries[0] if len(queries) == 1 else queries
+    dates = {"has_dates": True} if reducer.has_dates else {}
+    return {"column": reducer.column, "most": reducer.most, **dates, "keys": keys}

@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 class TableReader:
     """Reads the tables of a statement, directly or through views, and the Druid schema of those whose rows it uses."""
 
-    def __init__(self, facts: Facts, tables: dict[tuple[str, str], Table]) -> None:
+    def __init__(self, facts: Facts, tables: dict[tuple[str, str], Table], *, sees_temporary: bool = True) -> None:
+        """`sees_temporary`: whether names may mean temporary tables."""
         self.facts = facts
         self.tables = tables
+        self.find = facts.catalog.resolve if sees_temporary else facts.catalog.find
+        self.hidden: dict[tuple[str, str], Table] = {}
         self.discovered: dict[str, Mapping[str, str]] = {}
         self.dropped: tuple[Table, ...] = ()
         self.names: tuple[str, ...] = ()
@@ -33,6 +36,7 @@ class TableReader:
         self.named: set[tuple[str, str]] = set()
         self.resolved: set[tuple[str, str]] = set()
         self.queried: set[tuple[str, str]] = set()
+        self.versioned: set[tuple[str, str]] = set()
         self.limits = NO_LIMITS
         self.absent: list[str] = []
         self.unreachable: str | None = None
@@ -50,6 +54,8 @@ class TableReader:
                 if not (withs and not node.db and _is_cte(node, withs)):
                     key = ((node.db or database).lower(), node.name.lower())
                     self.queried.add(key)
+                    if node.args.get("version") is not None:
+                        self.versioned.add(key)
                     self.table(*key, rows=True)
 
     def table(self, database: str, name: str, *, rows: bool) -> None:
@@ -61,10 +67,12 @@ class TableReader:
         key = (database, name)
         if key in self.named and (not rows or key in self.resolved):
             return
-        table = self.facts.catalog.find(database, name)
+        table = self.find(database, name)
         self.named.add(key)
         if table is None:
             return
+        if table.is_temporary and (hidden := self.facts.catalog.find(database, name)) is not None:
+            self.hidden[key] = hidden
         if table.has_data_source and rows:
             table = with_field_names(table, self._fields(table.data_source))
             self.resolved.add(key)
@@ -110,7 +118,8 @@ class TableReader:
             self._part(getattr(statement, item.name))
         if isinstance(statement, Insert):
             for target in statement.targets:
-                self.table((target.table.database or self.facts.database).lower(), target.table.name.lower(), rows=True)
+                if (name := target.table).name:
+                    self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
                 self._part(target.query)
         if isinstance(statement, CreateMaterializedView):
             statement = statement.table
@@ -131,7 +140,7 @@ class TableReader:
         if "comments" in statement.needs:
             self._comments()
         if isinstance(statement, DropDatabase):
-            self.names = self.facts.catalog.table_names(statement.name)
+            self.names = self.facts.catalog.table_names(statement.name, with_temporary=False)
             if statement.cascade:
                 self.dropped = self.facts.catalog.tables(statement.name)
 
@@ -159,7 +168,11 @@ class TableReader:
 
         properties = topic_properties(statement, self.facts.settings)
         key = ((statement.name.database or self.facts.database).lower(), statement.name.name)
-        if key in self.tables or not {"kafka.topic", "kafka.bootstrap.servers"} <= properties.keys():
+        existing = self.tables.get(key)
+        if (existing is not None and not existing.is_temporary) or not {
+            "kafka.topic",
+            "kafka.bootstrap.servers",
+        } <= properties.keys():
             return
         if needs_schemas(statement, properties):
             from hivedruid.actions.ddl.avro_schemas import find_schemas

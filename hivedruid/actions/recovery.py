@@ -90,6 +90,10 @@ def handler(kind: str) -> Handler:
             from hivedruid.actions.writing import topic_recovery as topics
 
             return topics
+        case "partitions":
+            from hivedruid.actions.partitioning import recovery as partitions
+
+            return partitions
         case "archive":
             from hivedruid.actions.tiering import recovery as archives
 

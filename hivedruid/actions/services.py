@@ -12,6 +12,7 @@ from hivedruid.engine.kinds import require
 
 if TYPE_CHECKING:
     from hivedruid.engine.engine import DruidEngine
+    from hivedruid.parser.macros import Macro
     from hivedruid.spark.jobs import SparkRunner
 
 C = TypeVar("C")
@@ -32,6 +33,7 @@ class Services:
     use_database: Callable[[str], None]
     change_setting: Callable[[str, str], None]
     reset_setting: Callable[[str | None], None]
+    macros: dict[str, Macro]
     zone: Callable[[], str]
     place: Callable[[], str]
     query_context: Callable[[], Mapping[str, Any]]

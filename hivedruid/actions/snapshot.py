@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
 from hivedruid.plan.facts import PlannerFacts
-from hivedruid.plan.file_counts import FileCount
+from hivedruid.plan.file_counts import FileCount, PartitionChoice
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hivedruid.actions.partitioning.folders import PartitionFolders
     from hivedruid.actions.streaming.facts import StreamFacts
+    from hivedruid.actions.writing.input_files import InputFiles
     from hivedruid.catalog.materialized_views import SourceState
+    from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.streams import StreamRecord
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.engine.segments import Segment
+    from hivedruid.errors import Span
     from hivedruid.iceberg.files import TableFiles
     from hivedruid.iceberg.history import TableHistory
     from hivedruid.ingestion.lifecycle import IngestionFacts
     from hivedruid.ingestion.model import TopicDetails
     from hivedruid.operations.operation import KnownOperation, Operation
+    from hivedruid.parser.statements.ddl import ColumnDef
     from hivedruid.plan.nodes import TableScan
     from hivedruid.plan.rex import Rex
 
@@ -29,24 +36,27 @@ if TYPE_CHECKING:
 class Snapshot(PlannerFacts):
     """The facts of one statement: the planner's, and those of the families of statements.
 
-    `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column types
-    by their name in Druid. `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names` those of
-    the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read` are the
-    Druid tables whose rows the statement reads or adds to, `queried` the names of all tables that its queries read,
-    directly or through views, `absent` those whose data sources do not exist;
-    `unreachable` is the reason why Druid could not be queried, if the statement can continue without it. `plan_only`:
-    the actions are shown, not run; `lists_segments`: with the segments of tiered tables. `ingestions` describes the
-    ingestion into the Kafka ingestion tables that the statement may change, by (database, name); empty if the engine
-    cannot ingest. `fresh_id` is for a table that is
-    created and started by the same statement. `source_states` are the states of the tables that a build of a
-    materialized view reads, by `database.name`. `jobs` are those that are relevant to the statement, newest first: for
-    SHOW JOBS all, for a statement that writes the unfinished ones and its own. `segment_root` is where a statement that
-    writes can put segments; None if the engine or the settings exclude that. `described_topics` are those of the Kafka
-    tables that DESCRIBE shows, or why they are not known; `sample` the values of records for CREATE TABLE … LIKE TOPIC,
-    `avro_schemas` the schemas with the columns of a new Kafka table. `table_files` are those of managed tables in the
-    home's own catalog, by (database, name), `histories` their snapshots. `hot_segments` are those of the tiered table
-    that the statement archives. `streams` are all streams, and `stream` is the one that the statement creates, changes
-    or shows.
+    `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column
+    types by their name in Druid. `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names`
+    those of the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read`
+    are the Druid tables whose rows the statement reads or adds to, `queried` the names of all tables that its queries
+    read, directly or through views, `absent` those whose data sources do not exist; `unreachable` is the reason why
+    Druid could not be queried, if the statement can continue without it. `plan_only`: the actions are shown, not run;
+    `lists_segments`: with the segments of tiered tables. `ingestions` describes the ingestion into the Kafka
+    ingestion tables that the statement may change, by (database, name); empty if the engine cannot ingest. `fresh_id`
+    is for a table that is created and started by the same statement. `source_states` are the states of the tables
+    that a build of a materialized view reads, by `database.name`. `jobs` are those that are relevant to the
+    statement, newest first: for SHOW JOBS all, for a statement that writes the unfinished ones and its own.
+    `segment_root` is where a statement that writes can put segments; None if the engine or the settings exclude that.
+    `described_topics` are those of the Kafka tables that DESCRIBE shows, or why they are not known; `sample` the
+    values of records for CREATE TABLE … LIKE TOPIC, `avro_schemas` the schemas with the columns of a new Kafka table.
+    `table_files` are those of managed tables in the home's own catalog, by (database, name), `histories` their
+    snapshots. `hot_segments` are those of the tiered table that the statement archives. `hidden` are the tables that
+    temporary tables of the same names hide; `folder_of_rows` is for the rows of a temporary table that the statement
+    creates. `streams` are all streams, and `stream` is the one that the statement creates, changes or shows.
+    `partitions` are those of external tables, `partition_folders` what MSCK finds at their LOCATIONs;
+    `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of LOAD DATA,
+    `file_columns` those of the file of CREATE TABLE … LIKE FILE.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -73,6 +83,13 @@ class Snapshot(PlannerFacts):
     stream: StreamFacts | None = None
     histories: Mapping[tuple[str, str], TableHistory] = field(default_factory=dict)
     hot_segments: tuple[Segment, ...] = ()
+    hidden: Mapping[tuple[str, str], Table] = field(default_factory=dict)
+    folder_of_rows: str = ""
+    partitions: Mapping[tuple[str, str], tuple[Partition, ...]] = field(default_factory=dict)
+    partition_folders: Mapping[tuple[str, str], PartitionFolders] = field(default_factory=dict)
+    has_moves: bool = False
+    input_files: InputFiles | None = None
+    file_columns: tuple[ColumnDef, ...] = ()
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))
@@ -80,8 +97,25 @@ class Snapshot(PlannerFacts):
             return None
         from hivedruid.iceberg.pruning import matching
 
-        found = matching(files, condition, {column.id: column.name for column in scan.columns})
+        stored = {column.name: column.field_name for column in scan.table.columns}
+        found = matching(files, condition, {c.id: stored.get(c.name, c.name) for c in scan.columns})
         return None if found is None else FileCount(len(found), len(files.data))
+
+    def snapshot_of(self, table: Table, version: int | str | datetime, span: Span | None) -> int:
+        from hivedruid.actions.snapshots.choice import chosen
+
+        history = self.histories.get((table.database, table.name))
+        return super().snapshot_of(table, version, span) if history is None else chosen(table, history, version, span)
+
+    def partition_choice(self, table: Table, ids: Mapping[str, str], condition: Rex | None) -> PartitionChoice | None:
+        if not table.has_partitions:
+            return None
+        known = self.partitions.get((table.database, table.name), ())
+        if condition is None:
+            return PartitionChoice(known, len(known))
+        from hivedruid.actions.partitioning.pruning import remaining
+
+        return PartitionChoice(remaining(table, known, ids, condition, self.zone), len(known))
 
     def number_of_files(self, table: Table) -> int | None:
         files = self.table_files.get((table.database, table.name))

@@ -85,13 +85,13 @@ def _configure_fields(action: ConfigureCompaction) -> list[tuple[str, Any]]:
         return [*fields, ("effect", NOT_HERE)]
     if action.config is None:
         return [*fields, ("request", f"DELETE {specs.config_path(table.data_source)}")]
-    return [*fields, ("request", f"POST {specs.CONFIG}"), ("config", action.config)]
+    return [*fields, ("request", f"POST {specs.config_path(table.data_source)}"), ("config", action.config)]
 
 
 def _compactions_fields(action: ListCompactions) -> Fields:
     name = action.table.full_name if action.table is not None else None
     asked = {
-        f"GET {specs.CONFIG}": "automatic compaction configurations",
+        f"GET {specs.CONFIGS}": "automatic compaction configurations",
         f"GET {specs.STATUS}": "its progress",
         "GET /druid/indexer/v1/tasks": "compaction tasks",
     }

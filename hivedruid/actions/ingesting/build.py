@@ -16,12 +16,12 @@ from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import session_kind
-from hivedruid.errors import KafkaError, SemanticError, Span
+from hivedruid.errors import KafkaError, SemanticError, Span, UnsupportedError
 from hivedruid.ingestion import lifecycle
 from hivedruid.ingestion.compare import differences
 from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts, Json
 from hivedruid.ingestion.model import Offsets
-from hivedruid.ingestion.supervisor import owner_of
+from hivedruid.ingestion.supervisor import owner_of, supervisor_id
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.parser.statements.ingesting import AlterIngestion, IngestingStatement, ResetTarget
@@ -79,15 +79,23 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
     _check_topic(before, after, facts, span)
     if facts.running is None:
         return ()
-    if not has_ingestion(after.properties) or after.data_source != before.data_source:
-        what = (
-            "would use another data source" if has_ingestion(after.properties) else "would no longer ingest from Kafka"
-        )
+    what = ""
+    if not has_ingestion(after.properties):
+        what = "would no longer ingest from Kafka"
+    elif after.data_source != before.data_source:
+        what = "would use another data source"
+    elif supervisor_id(after) != supervisor_id(before):
+        what = "would have another supervisor"
+    if what:
         raise SemanticError(
             f"cannot alter {before.full_name} while its ingestion is running: the table {what}",
             span=span,
             hint=f"STOP INGESTION {before.full_name} first",
         )
+    try:
+        lifecycle.check_version(after, facts)
+    except UnsupportedError as error:
+        raise error.at(span) from None
     change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
     return (ChangeIngestion(change, before),) if change else ()
 
@@ -108,7 +116,17 @@ def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span 
 def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
     """Raises SemanticError if tasks hold rows of the table that are not yet published as segments."""
     facts = snapshot.ingestions.get((table.database, table.name))
-    if facts is not None and facts.running is not None and not facts.is_suspended:
+    if facts is None:
+        return
+    for other in facts.others:
+        if not other.suspended:
+            raise SemanticError(
+                f"cannot {verb} {table.full_name} while supervisor {other.id} feeds its data source: rows that are not"
+                " yet published would remain",
+                span=span,
+                hint="suspend that supervisor first: SHOW INGESTIONS lists it",
+            )
+    if facts.running is not None and not facts.is_suspended:
         raise SemanticError(
             f"cannot {verb} {table.full_name} while its ingestion is running: rows that are not yet published would"
             " remain",
@@ -150,6 +168,12 @@ def _facts(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> In
 def _change(
     verb: str, table: Table, facts: IngestionFacts, snapshot: Snapshot, target: ResetTarget | None, span: Span | None
 ) -> IngestionChange:
+    try:
+        lifecycle.check_version(table, facts)
+        if verb == "START":
+            lifecycle.check_others(table, facts.others)
+    except (SemanticError, UnsupportedError) as error:
+        raise error.at(span) from None
     change = _planned(verb, table, facts, snapshot, target, span)
     if not snapshot.plan_only:
         return change

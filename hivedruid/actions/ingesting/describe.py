@@ -16,6 +16,7 @@ from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import find
 from hivedruid.errors import ExecutionError
 from hivedruid.ingestion.lifecycle import IngestionFacts
+from hivedruid.ingestion.supervisor import supervisor_id
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.utility import DescribeTable
 from hivedruid.redaction import redact
@@ -38,7 +39,7 @@ def gather_runtime(
             if table.has_data_source and has_ingestion(table.properties):
                 ingestion = find(facts.druid(), KafkaIngestion)
                 if ingestion is not None:
-                    found[key] = ingestion.ingestion_facts(table.data_source, whole=True)
+                    found[key] = ingestion.ingestion_facts(table.data_source, supervisor_id(table), whole=True)
     except ExecutionError as error:
         return found, error.message
     return found, None

@@ -10,6 +10,7 @@ from hivedruid.actions.ingesting.check import SAMPLER, WORKERS
 from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, CheckTopic, ForgetSpecs, IngestingAction
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
+from hivedruid.catalog.properties import SUPERVISOR_ID
 from hivedruid.ingestion.lifecycle import IngestionChange, Json
 from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID
@@ -31,7 +32,7 @@ def _change_lines(action: ChangeIngestion) -> list[str]:
 
 def _fields(found: dict[str, Any]) -> list[str]:
     result = []
-    for key in ("table", "data source", "extensions", "task slots", "read up to"):
+    for key in ("table", "data source", "supervisor id", "extensions", "task slots", "read up to"):
         if found.get(key):
             value = found[key]
             result.append(f"    {key}: {', '.join(value) if isinstance(value, list) else value}")
@@ -50,6 +51,7 @@ def _change_document(action: ChangeIngestion) -> dict[str, Any]:
         "operator": f"Kafka Ingestion Operator ({change.verb})",
         "table": change.table.full_name,
         "data source": change.table.data_source,
+        "supervisor id": change.table.properties.get(SUPERVISOR_ID),
         "task slots": _slots(change),
         "differs from the running spec": ["{} {} -> {}".format(item.path, *item.texts) for item in change.differences],
         "read up to": ", ".join(f"{partition}:{offset}" for partition, offset in sorted(change.read.items())),

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.ingesting.build import verb_of
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
-from hivedruid.catalog.properties import has_ingestion
+from hivedruid.catalog.properties import SUPERVISOR_ID, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import find
 from hivedruid.errors import ConnectError, SemanticError
 from hivedruid.ingestion.lifecycle import IngestionFacts
-from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of, supervisor_id
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.parser.statements import Statement
@@ -72,7 +72,8 @@ def _concerned(
 
 def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) -> IngestionFacts | None:
     """The ingestion of one table, from Druid, Kafka and the catalog; None if the engine does not ingest from Kafka."""
-    data_source = table.data_source if table else _named(statement, ".".join(key))
+    data_source = table.data_source if table else _given(statement, "druid.datasource", ".".join(key))
+    supervisor = supervisor_id(table) if table else _given(statement, SUPERVISOR_ID, data_source)
     verb: str | None = None
     if isinstance(statement, AlterIngestion):
         verb = statement.verb
@@ -91,7 +92,7 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     if ingestion is None:
         return None
     known = ingestion.ingestion_facts(
-        data_source, whole=whole, wait_for_offsets=verb == "RESET", feed=spec, moment=moment
+        data_source, supervisor, whole=whole, wait_for_offsets=verb == "RESET", feed=spec, moment=moment
     )
     known = replace(known, home=home_name(facts.home))
     if table is None:
@@ -112,8 +113,9 @@ def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:
     return {**running, "context": {key: value for key, value in context.items() if key != OWNER_ID}}
 
 
-def _named(statement: Statement, default: str) -> str:
-    given = [item.value for item in getattr(statement, "properties", ()) if item.key == "druid.datasource"]
+def _given(statement: Statement, key: str, default: str) -> str:
+    """The value of a property that a statement gives."""
+    given = [item.value for item in getattr(statement, "properties", ()) if item.key == key]
     return given[-1] if given else default
 
 

@@ -45,6 +45,11 @@ class ChangeIngestion(Action):
     def table(self) -> Table:
         return self.change.table
 
+    @property
+    def by_version(self) -> tuple[str, ...]:
+        version = self.change.version
+        return (version.reason("supervisor ids"),) if version is not None and self.change.verb == "START" else ()
+
 
 @dataclass(frozen=True)
 class ForgetSpecs(Action):

@@ -10,7 +10,7 @@ from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ddl.removal import removal
 from hivedruid.actions.ddl.views import qualified
-from hivedruid.actions.lookup import find_table, refuse_if_used
+from hivedruid.actions.lookup import find_table, may_be_missing, refuse_if_used
 from hivedruid.actions.materialized.describe import facts_of, stale, yes_no
 from hivedruid.actions.materialized.lossless import root_checks
 from hivedruid.actions.materialized.model import BuildView, RootChecks
@@ -33,7 +33,7 @@ from hivedruid.parser.statements.ddl import Property
 from hivedruid.plan import materialize
 from hivedruid.plan.blocks import definition_of
 from hivedruid.plan.build import Builder
-from hivedruid.plan.nodes import Node
+from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.results import ResultColumn
 from hivedruid.setting_types import is_span, span_seconds
 
@@ -65,6 +65,12 @@ def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note 
     builder = Builder(statement.source, quiet, note)
     node = builder.whole(statement.query)
     refuse_unknown_types(node, builder.span(statement.query))
+    if any(isinstance(each, TableScan) and each.table.snapshot is not None for each in node.walk()):
+        raise UnsupportedError(
+            "a materialized view cannot read a former snapshot of a table: it is rebuilt from current rows",
+            span=statement.name.span,
+            hint="create a table with CREATE TABLE … AS SELECT",
+        )
     for source in snapshot.tables.values():
         source.check("materialize", statement.name.span)
         if source.is_tiered:
@@ -195,9 +201,7 @@ def _enable(statement: m.AlterMaterializedView, snapshot: Snapshot) -> Statement
 
 def _drop(statement: m.DropMaterializedView, snapshot: Snapshot) -> StatementPlan:
     name = statement.name
-    if snapshot.table(name.database, name.name) is None and (
-        statement.if_exists or snapshot.settings.get("hive.exec.drop.ignorenonexistent") == "true"
-    ):
+    if may_be_missing(name, snapshot, if_exists=statement.if_exists):
         return StatementPlan(())
     table = find_view(name, snapshot)
     refuse_if_used(table, "drop", name.span, snapshot)

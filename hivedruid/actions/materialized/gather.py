@@ -72,7 +72,8 @@ def _candidates(reader: TableReader, facts: Facts) -> tuple[ViewFacts, ...]:
     """The views whose tables the statement reads; the state of disabled views is not read."""
     if facts.settings.get(REWRITING, "true").lower() != "true":
         return ()
-    views = all_views(facts.catalog)
+    hidden = {table.full_name for table in facts.catalog.temporary_tables()}
+    views = [pair for pair in all_views(facts.catalog) if hidden.isdisjoint({pair[0].full_name, *pair[1].tables})]
     named = {f"{database}.{name}" for database, name in reader.tables}
     plain = _plain_views(facts.catalog, (name for _, built in views for name in built.tables))
     useful = [(table, built) for table, built in views if _shares(built, named, plain)]
@@ -158,7 +159,21 @@ def state_of(table: Table, facts: Facts) -> SourceState:
         return SourceState(
             _definition(table), unknown="is in an Iceberg catalog that EXPLAIN cannot query without Spark"
         )
+    if table.has_partitions:
+        return _partitions_state(table, facts)
     return own_state(table, facts.druid, facts.spark)
+
+
+def _partitions_state(table: Table, facts: Facts) -> SourceState:
+    """The partitions in the catalog, and the files at the LOCATION and in their other folders."""
+    from hivedruid.catalog.partitions import Partitions
+
+    definition, known = _definition(table), Partitions(facts.catalog).of(table)
+    folders = [table, *(replace(table, location=each.location) for each in known if each.location is not None)]
+    states = [_files_state(folder, definition) for folder in folders]
+    unknown = next((state.unknown for state in states if state.unknown), "")
+    lines = "\n".join((*map(str, known), *(state.token for state in states)))
+    return SourceState(definition, token=f"partitions {sha256(lines.encode()).hexdigest()[:24]}", unknown=unknown)
 
 
 def own_state(table: Table, druid: Callable[[], DruidEngine], spark: Callable[[], SparkRunner]) -> SourceState:

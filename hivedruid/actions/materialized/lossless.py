@@ -86,7 +86,7 @@ def _job(parts: list[Node], builder: Builder) -> SparkJob:
     node = parts[0]
     for part in parts[1:]:
         node = Join((*node.columns, *part.columns), node, part, "cross", None)
-    return spark_job(optimized(node, builder))
+    return spark_job(optimized(node, builder), facts=builder.snapshot)
 
 
 def find_root(checks: RootChecks, rows: int, first_row: Callable[[SparkJob], tuple[int, ...]]) -> int | None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.statistics import TableStatistics
+from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.druid.query import native_query, top_n_values
 from hivedruid.plan.ctes import with_ctes
-from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node, TableScan
+from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node, PlanColumn, TableScan
+from hivedruid.plan.ranges import value_range
 from hivedruid.plan.rex import Subquery, walk
 from hivedruid.plan.show import show
 from hivedruid.plan.split import native_queries
@@ -63,26 +64,40 @@ def _top_ns(node: Node) -> Iterator[str]:
 
 
 def _table(scan: TableScan, statistics: TableStatistics) -> Iterator[str]:
+    """A line for the table, and one for each source of the values and of the ranges of its columns."""
+    analysed = f"analysed {statistics.taken_at}{', changed since' if statistics.is_stale else ''}"
     parts = ["rows unknown" if statistics.rows is None else _count(statistics.rows, "row")]
     if statistics.bytes is not None and statistics.taken_at:
         parts.append(_count(statistics.bytes, "byte"))
     if statistics.start is not None and statistics.end is not None:
         parts.append(f"{_instant(statistics.start)} to {_instant(statistics.end)}")
-    yield f"{scan.table.full_name}: {', '.join(parts)}"
-    names = [
-        (c.name, (stored.field_name if stored else c.name))
-        for c in scan.columns
-        for stored in [scan.table.column(c.name)]
+    source = "" if statistics.rows is None else f" ({statistics.rows_from or analysed})"
+    yield f"{scan.table.full_name}: {', '.join(parts)}{source}"
+    columns = [
+        (column, known)
+        for column in scan.columns
+        for stored in [scan.table.column(column.name)]
+        if (known := statistics.columns.get(stored.field_name if stored else column.name)) is not None
     ]
     values = [
-        f"{name} {_count(statistics.columns[field].distinct or 0, 'value')}"
-        for name, field in names
-        if field in statistics.columns and statistics.columns[field].distinct is not None
+        (f"{c.name} {_count(k.distinct, 'value')}", k.distinct_from) for c, k in columns if k.distinct is not None
     ]
-    if values:
-        stale = ", changed since" if statistics.is_stale else ""
-        when = f" (analysed {statistics.taken_at}{stale})" if statistics.taken_at else ""
-        yield f"  {', '.join(values)}{when}"
+    ranges = [(f"{c.name} {text}", k.range_from) for c, k in columns if (text := _range(c, k))]
+    for items in (values, ranges):
+        for origin in dict.fromkeys(origin for _, origin in items):
+            yield f"  {', '.join(text for text, of in items if of == origin)} ({origin or analysed})"
+
+
+def _range(column: PlanColumn, known: ColumnStatistics) -> str:
+    """The bounds and the nulls of a column; empty if the former are not known and there are none of the latter."""
+    parts = [_count(known.nulls, "null")] if known.nulls else []
+    found = value_range(known, column.type)
+    if found is not None and column.type.is_time:
+        start, end = found.millis
+        parts.insert(0, f"{_instant(start)} to {_instant(end - 1)}")
+    elif found is not None:
+        parts.insert(0, f"{known.low} to {known.high}")
+    return " and ".join(parts)
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ from typing import assert_never
 from hivedruid.actions.lookup import find_table
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot as Facts
+from hivedruid.actions.snapshots.choice import listed
 from hivedruid.actions.snapshots.model import MakeCurrent, RemoveOrphans, RemoveSnapshots
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.table import Table
@@ -110,7 +111,9 @@ def _chosen(statement: SetSnapshot, table: Table, history: TableHistory, facts: 
         found = history.before(_millis(_time(statement.time, statement.span, facts)))
         if found is None:
             raise SemanticError(
-                f"{table.full_name} has no snapshot before {statement.time}", span=statement.span, hint=_list(table)
+                f"{table.full_name} has no snapshot before {statement.time}",
+                span=statement.span,
+                hint=listed(table, history),
             )
         return found
     assert statement.id is not None
@@ -127,12 +130,8 @@ def _chosen(statement: SetSnapshot, table: Table, history: TableHistory, facts: 
 def _commit(id_: int, table: Table, history: TableHistory, span: Span | None) -> Snapshot:
     found = history.snapshots.get(id_)
     if found is None:
-        raise SemanticError(f"{table.full_name} has no snapshot {id_}", span=span, hint=_list(table))
+        raise SemanticError(f"{table.full_name} has no snapshot {id_}", span=span, hint=listed(table, history))
     return found
-
-
-def _list(table: Table) -> str:
-    return f"EXPLAIN ALTER TABLE {table.full_name} EXECUTE EXPIRE_SNAPSHOTS RETAIN LAST 1 lists the snapshots"
 
 
 def _time(text: str, span: Span | None, facts: Facts) -> datetime:

@@ -137,7 +137,8 @@ def check_columns(history: TableHistory | None, target: Table) -> None:
     be added for the stream's rows. hivedruid itself only adds columns."""
     columns, former = (history.columns, history.former) if history is not None else ({}, {})
     for column in target.columns:
-        if column.name not in columns.values() and (field := former.get(column.name)) is not None:
+        stored = column.field_name
+        if stored not in columns.values() and (field := former.get(stored)) is not None:
             now = columns.get(field)
             what = f"renamed to '{now}'" if now else "dropped"
             raise ExecutionError(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from hivedruid.actions.ddl.removal import removal
+from hivedruid.actions.lookup import refuse_temporary
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
@@ -51,8 +52,10 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     assert isinstance(statement, s.StreamingStatement)
     match statement:
         case s.CreateStream():
+            refuse_temporary("stream", statement.name.span, snapshot)
             return create(statement, snapshot, note)
         case s.AlterStream():
+            refuse_temporary("stream", statement.name.span, snapshot)
             return alter(statement, snapshot, note)
         case s.ChangeStream():
             return _change(statement, snapshot)

@@ -61,13 +61,13 @@ def _archive_fields(action: ArchiveRows) -> Fields:
 
 
 def _verify_fields(action: VerifyArchive) -> Fields:
-    from hivedruid.clients.segments import CANDIDATES
+    from hivedruid.clients.segments import candidates_path
 
     return [
         ("name", action.table.full_name),
         ("data source", action.table.data_source),
         ("times", [f"{iso(start)}/{iso(end)}" for start, end in action.times] if action.times != ALL else []),
-        ("requests", {f"GET {CANDIDATES.format('SOURCE')}": "segments that queries read"} if action.asks else {}),
+        ("requests", {f"GET {candidates_path('SOURCE')}": "segments that queries read"} if action.asks else {}),
     ]
 
 

@@ -7,9 +7,9 @@ from typing import assert_never
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.actions.utility import show
-from hivedruid.actions.utility.model import ChangeSetting, ResetSetting
-from hivedruid.errors import SemanticError
+from hivedruid.actions.utility import macros, show
+from hivedruid.actions.utility.model import ChangeMacro, ChangeSetting, ResetSetting
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import utility as u
 
@@ -17,17 +17,28 @@ from hivedruid.parser.statements import utility as u
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
     """Raises SemanticError, with the position, for an unknown table, column, database or setting, or an invalid
     value."""
-    del note
     assert isinstance(statement, u.UtilityStatement)
+    if isinstance(statement, u.WithoutEffect):
+        return _without_effect(statement, snapshot, note)
     return StatementPlan((_action(statement, snapshot),))
 
 
-def _action(statement: u.UtilityStatement, snapshot: Snapshot) -> Action:
+def _without_effect(statement: u.WithoutEffect, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    if snapshot.settings.get("hivedruid.statements.without.effect") == "refuse":
+        raise UnsupportedError(statement.reason, span=statement.span, hint=statement.hint)
+    if note is not None:
+        note(f"{statement.reason}; {statement.hint}", statement.span)
+    return StatementPlan(())
+
+
+def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
     match statement:
         case u.DescribeTable():
             return show.describe_table(statement, snapshot)
         case u.DescribeDatabase():
             return show.describe_database(statement, snapshot)
+        case u.DescribeFunction():
+            return show.describe_function(statement)
         case u.ShowNames():
             return show.show_names(statement, snapshot)
         case u.ShowColumns():
@@ -42,6 +53,10 @@ def _action(statement: u.UtilityStatement, snapshot: Snapshot) -> Action:
             return _set(statement, snapshot)
         case u.ResetSettings():
             return ResetSetting(statement.key)
+        case u.CreateMacro():
+            return macros.create(statement, snapshot)
+        case u.DropMacro():
+            return ChangeMacro(statement.name)
         case _:
             assert_never(statement)
 
@@ -49,6 +64,7 @@ def _action(statement: u.UtilityStatement, snapshot: Snapshot) -> Action:
 def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:
     if statement.key is None or statement.value is None:
         return show.settings(statement, snapshot)
+    from hivedruid.hive_settings import mapped
     from hivedruid.settings import check
 
     key = statement.key.removeprefix("hiveconf:")
@@ -59,4 +75,6 @@ def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:
             raise SemanticError(
                 f"'{prefix}' variables cannot be set", span=statement.span, hint="use SET hivevar:name=value"
             )
+    if (target := mapped(key, statement.value)) is not None:
+        check(*target, statement.span)
     return ChangeSetting(key, check(key, statement.value, statement.span))

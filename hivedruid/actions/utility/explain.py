@@ -6,7 +6,7 @@ from typing import assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Fields, operator_explainer
-from hivedruid.actions.utility.model import ChangeSetting, ResetSetting, Show, UtilityAction
+from hivedruid.actions.utility.model import ChangeMacro, ChangeSetting, ResetSetting, Show, UtilityAction
 from hivedruid.secrets import masked
 
 
@@ -18,6 +18,12 @@ def _describe(action: Action) -> tuple[str, Fields]:
             return "Set Setting Operator", [("key", action.key), ("value", value)]
         case ResetSetting():
             return "Reset Settings Operator", [("key", action.key or "(all)")]
+        case ChangeMacro(name, macro):
+            parameters = [parameter for parameter, _ in macro.parameters] if macro else []
+            return ("Create Macro Operator" if macro else "Drop Macro Operator"), [
+                ("name", name),
+                *([("parameters", parameters)] if macro else []),
+            ]
         case Show():
             columns = [column.name for column in action.columns]
             return "Fetch Operator", [("columns", columns), ("rows", str(len(action.rows)))]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.actions.model import Action
+from hivedruid.parser.macros import Macro
 from hivedruid.results import ResultColumn
 
 
@@ -45,4 +46,16 @@ class Show(Action):
         return self
 
 
-UtilityAction = ChangeSetting | ResetSetting | Show
+@dataclass(frozen=True)
+class ChangeMacro(Action):
+    """CREATE or (without a macro) DROP TEMPORARY MACRO."""
+
+    name: str
+    macro: Macro | None = None
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+UtilityAction = ChangeSetting | ResetSetting | Show | ChangeMacro

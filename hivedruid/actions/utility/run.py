@@ -6,7 +6,7 @@ from typing import assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
-from hivedruid.actions.utility.model import ChangeSetting, ResetSetting, Show, UtilityAction
+from hivedruid.actions.utility.model import ChangeMacro, ChangeSetting, ResetSetting, Show, UtilityAction
 from hivedruid.results import Result
 
 
@@ -17,6 +17,11 @@ def run(action: Action, services: Services) -> Result | None:
             services.change_setting(action.key, action.value)
         case ResetSetting():
             services.reset_setting(action.key)
+        case ChangeMacro(name, None):
+            services.macros.pop(name, None)
+        case ChangeMacro(name, macro):
+            assert macro is not None
+            services.macros[name] = macro
         case Show():
             return Result(action.columns, iter(action.rows), action.is_text)
         case _:

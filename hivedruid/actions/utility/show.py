@@ -18,7 +18,7 @@ from hivedruid.parser.statements import utility as u
 from hivedruid.results import ResultColumn
 from hivedruid.secrets import masked, masked_all
 from hivedruid.tables.druid_tables import DISCOVERED_COMMENT
-from hivedruid.tables.hive_tables import KAFKA_COLUMNS
+from hivedruid.tables.hive_tables import KAFKA_COLUMNS, declared_format
 
 Row = tuple[str, ...]
 
@@ -69,17 +69,19 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
                 hint=did_you_mean(statement.column, known),
             )
         return _show(names, matches)
+    partitions = partition_information(table)
     if statement.mode == "plain":
-        return _show(names, columns)
+        return _show(names, [*columns, *partitions])
     if statement.mode == "extended":
         detail = ("Detailed Table Information", _detail(table), "")
-        return _show(names, [*columns, ("", "", ""), detail, *_runtime(table, snapshot)])
+        return _show(names, [*columns, *partitions, ("", "", ""), detail, *_runtime(table, snapshot)])
     header = ("# col_name", "data_type", "comment")
     return _show(
         names,
         [
             header,
-            *columns,
+            *columns[: len(table.stored_columns)],
+            *partitions,
             ("", "", ""),
             *_transforms(table),
             *_formatted(table),
@@ -89,9 +91,17 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
     )
 
 
+def partition_information(table: Table) -> list[Row]:
+    """The partition columns of an external table, as Hive shows them; none without partitions."""
+    if not table.has_partitions:
+        return []
+    heading = [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+    return [*heading, *((c.name, str(c.type), c.comment) for c in table.partition_columns)]
+
+
 def _transforms(table: Table) -> list[Row]:
     """The partition spec, as Hive shows that of an Iceberg table."""
-    if not table.partition_spec:
+    if not table.partition_spec or table.has_partitions:
         return []
     heading: list[Row] = [("# Partition Transform Information", "", ""), ("# col_name", "transform_type", "")]
     transforms = [
@@ -227,6 +237,25 @@ def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
     return _show(("tab_name",), _matching(snapshot.names, statement.like))
 
 
+def describe_function(statement: u.DescribeFunction) -> Show:
+    """As in Hive, an unknown name is no error."""
+    from hivedruid.plan.function_help import HELP
+    from hivedruid.plan.functions import ALIASES, FUNCTIONS, function_names
+    from hivedruid.plan.refused_functions import no_such_function
+
+    name = statement.name
+    canonical = ALIASES.get(name, name)
+    if name not in function_names():
+        error = no_such_function(name, None)
+        return _show(("tab_name",), [(f"{error.message}; {error.hint}" if error.hint else error.message,)])
+    function = FUNCTIONS.get(canonical)
+    rows = [(f"{function.signature(name) if function else name} - {HELP[canonical]}",)]
+    synonyms = sorted(other for other in function_names() if other != name and ALIASES.get(other, other) == canonical)
+    if statement.extended and synonyms:
+        rows.append((f"Synonyms: {', '.join(synonyms)}",))
+    return _show(("tab_name",), rows)
+
+
 def _matching(names: Iterable[str], like: str | None) -> list[Row]:
     return [(name,) for name in sorted(names) if like is None or matches(like, name)]
 
@@ -269,14 +298,18 @@ def create_statement(table: Table) -> str:
         return "\n".join([*lines, *_listed("TBLPROPERTIES", table.properties), f"AS {table.view_text}"])
     if table.is_materialized:
         return _create_materialized(name, table)
-    columns_shown = table.columns
+    columns_shown = table.stored_columns
     if table.has_topic:
         columns_shown = columns_shown[: -len(KAFKA_COLUMNS)]
     columns = ",\n".join(f"  {_name(c.name)} {c.type}{_comment_clause(c.comment)}" for c in columns_shown)
-    lines = [f"CREATE {'EXTERNAL ' if table.external else ''}TABLE {name} (\n{columns})"]
+    sort = "EXTERNAL " if table.external else "TEMPORARY " if table.is_temporary else ""
+    lines = [f"CREATE {sort}TABLE {name} (\n{columns})"]
     if table.comment:
         lines.append(f"COMMENT {quoted(table.comment)}")
-    if table.partition_spec:
+    if table.has_partitions:
+        shown = ",\n".join(f"  {_name(c.name)} {c.type}{_comment_clause(c.comment)}" for c in table.partition_columns)
+        lines.append(f"PARTITIONED BY (\n{shown})")
+    elif table.partition_spec:
         lines.append(f"PARTITIONED BY SPEC (\n  {', '.join(f.sql(_name(f.column)) for f in table.partition_spec)})")
     if table.sort_order:
         lines.append(f"WRITE LOCALLY ORDERED BY\n  {', '.join(f.sql(_name(f.column)) for f in table.sort_order)}")
@@ -286,9 +319,9 @@ def create_statement(table: Table) -> str:
     if table.kind in HANDLERS:
         lines.append(f"STORED BY\n  {quoted(HANDLERS[table.kind])}")
     lines += _listed("WITH SERDEPROPERTIES", serde)
-    if table.format:
-        lines.append(f"STORED AS {table.format.upper()}")
-    if table.location:
+    if format_ := declared_format(table):
+        lines.append(f"STORED AS {format_.upper()}")
+    if table.location and not table.is_temporary:
         lines.append(f"LOCATION\n  {quoted(table.location)}")
     own = (
         table.owns_data_source and table.data_source == table.full_name

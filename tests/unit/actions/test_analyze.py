@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.actions.statistics.gather import home_iceberg, stored_files
+from hivedruid.actions.statistics.files import home_iceberg, stored_files
 from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
@@ -61,7 +61,7 @@ def known(session: Session) -> TableStatistics | None:
 
 def test_rows_are_known_without_being_asked_for(session: Session) -> None:
     assert figures(session, "SELECT c FROM t") == [
-        "  default.t: 3 rows, 2024-01-01 to 2024-01-03",
+        "  default.t: 3 rows, 2024-01-01 to 2024-01-03 (segments)",
         "  native query of default.t: about 3 rows",
     ]
     assert known(session) is None

@@ -156,7 +156,7 @@ def test_automatic_compaction_is_explained(session: Session) -> None:
     lines = explained(session, f"ALTER TABLE t SET TBLPROPERTIES ({AUTO})")
     assert lines[:6] == [
         "Stage-0", "Automatic Compaction Operator:", "name: default.t", "data source: default.t",
-        "request: POST /druid/coordinator/v1/config/compaction", "config:",
+        "request: POST /druid/indexer/v1/compaction/config/datasources/default.t", "config:",
     ]  # fmt: skip
     assert 'taskContext {"useConcurrentLocks": true}' in lines
     with pytest.raises(ConnectError):
@@ -204,6 +204,7 @@ def test_compaction_rows() -> None:
     ]
     tasks = [
         Task("coordinator-issued_compact_a_x", "compact", "a", "RUNNING", "2026-01-01T23:59:50Z"),
+        Task("auto_compact_a_z", "compact", "a", "RUNNING", "2026-01-01T23:59:50Z"),
         Task("hivedruid_compact_b_y", "compact", "b", "FAILED", "2026-01-01T00:00:00Z", 1500, "", "no lock"),
     ]
     created = [datetime.fromisoformat(task.created) for task in tasks]
@@ -214,7 +215,8 @@ def test_compaction_rows() -> None:
             "1 segment(s), 1 interval(s), 9 bytes", "0 segment(s), 0 interval(s), 0 bytes",
         ),
         ("default.t", "automatic", "RUNNING", tasks[0].id, created[0], 10.0, None, None, None, None),
-        ("b", "major", "FAILED", tasks[1].id, created[1], 1.5, "no lock", None, None, None),
+        ("default.t", "automatic", "RUNNING", tasks[1].id, created[1], 10.0, None, None, None, None),
+        ("b", "major", "FAILED", tasks[2].id, created[2], 1.5, "no lock", None, None, None),
     ]  # fmt: skip
 
 

@@ -83,19 +83,21 @@ def test_a_data_source_that_a_table_was_put_over_outlives_it(world: World) -> No
 
 
 def test_drop_what_is_not_there(world: World) -> None:
-    assert world.build("DROP TABLE manged") == ()  # hive.exec.drop.ignorenonexistent
+    for text in ("TABLE manged", "VIEW nope", "MATERIALIZED VIEW nope", "TABLE nope.t", "VIEW nope.t"):
+        assert world.build(f"DROP {text}") == ()  # hive.exec.drop.ignorenonexistent
     world.settings.set("hive.exec.drop.ignorenonexistent", "false")
     error = world.refused("DROP TABLE manged")
     assert (error.message, at(error.span)) == ("Table not found manged", "manged")
     assert world.build("DROP TABLE IF EXISTS manged") == ()
     assert world.build("DROP VIEW IF EXISTS nope") == ()
+    assert world.refused("DROP VIEW nope").message == "Table not found nope"
     assert "Database does not exist" in world.refused("DROP TABLE nope.t").message
 
 
 def test_drop_a_view(world: World) -> None:
     assert world.refused("DROP TABLE v").message == "Cannot drop a view with DROP TABLE"
-    assert world.refused("DROP TABLE IF EXISTS v").message == "Cannot drop a view with DROP TABLE"
     assert world.refused("DROP VIEW m").message == "Cannot drop a base table with DROP VIEW"
+    assert world.build("DROP TABLE IF EXISTS v") == world.build("DROP VIEW IF EXISTS m") == ()
     (action,) = world.build("DROP VIEW v")
     assert isinstance(action, RemoveTable)
     assert not action.delete_data
