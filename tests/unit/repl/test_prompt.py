@@ -4,76 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
-import pyte
 import pytest
 
-WIDTH, HEIGHT = 100, 30
-PROMPT = "hivedruid (default)>"
-PATIENCE = 30.0
-"""Timeout of a screen in seconds."""
-
-
-class Prompt:
-    def __init__(self, home: Path, *arguments: str) -> None:
-        self._screen = pyte.Screen(WIDTH, HEIGHT)
-        self._stream = pyte.Stream(self._screen)
-        self.home = home
-        self.process = pexpect.spawn(
-            sys.executable,
-            ["-m", "hivedruid", *arguments],
-            dimensions=(HEIGHT, WIDTH),
-            encoding="utf-8",
-            env={**os.environ, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "HIVEDRUID_HOME": str(home)},
-        )
-
-    @property
-    def lines(self) -> list[str]:
-        return [line.rstrip() for line in self._screen.display if line.strip()]
-
-    def wait(self, condition: Callable[[list[str]], bool]) -> list[str]:
-        """Read until the screen satisfies the condition."""
-        end = time.monotonic() + PATIENCE
-        while not condition(self.lines):
-            if time.monotonic() > end:
-                pytest.fail("the screen stays:\n" + "\n".join(self.lines))
-            try:
-                self._stream.feed(self.process.read_nonblocking(65536, timeout=1))
-            except pexpect.TIMEOUT:
-                continue
-            except pexpect.EOF:
-                if not condition(self.lines):
-                    pytest.fail("the process has ended:\n" + "\n".join(self.lines))
-        return self.lines
-
-    def ready(self) -> list[str]:
-        """Wait for an empty prompt at the bottom."""
-        return self.wait(lambda lines: bool(lines) and lines[-1] == PROMPT)
-
-    def run(self, text: str) -> list[str]:
-        """Type `text` and Enter, and wait for the next prompt; returns the output since."""
-        self.ready()
-        self.send(text)
-        self.wait(lambda lines: lines[-1] != PROMPT)
-        self.send("\r")
-        self.wait(lambda lines: lines[-1] == PROMPT)
-        last = max(i for i, line in enumerate(self.lines[:-1]) if line.startswith(PROMPT))
-        return self.lines[last:-1]
-
-    def send(self, text: str) -> None:
-        self.process.send(text)
-
-    def leave(self) -> int:
-        self.send("\x04")
-        self.process.expect(pexpect.EOF, timeout=PATIENCE)
-        self.process.close()
-        assert self.process.exitstatus is not None
-        return self.process.exitstatus
+from tests.support.prompt import PATIENCE, PROMPT, Prompt
 
 
 @pytest.fixture
@@ -106,7 +43,7 @@ def test_state_stays_between_statements(prompt: Prompt) -> None:
     prompt.run("CREATE DATABASE d1; USE default;")
     assert "| d1            |" in prompt.run("SHOW DATABASES;")
     prompt.send("USE d1;\r")
-    prompt.wait(lambda lines: lines[-1] == "hivedruid (d1)>")
+    prompt.wait(lambda lines: lines[-1] == "hivedruid (d1@embedded)>")
 
 
 def test_control_c_drops_the_line(prompt: Prompt) -> None:
@@ -140,11 +77,24 @@ def test_a_found_statement_runs(prompt: Prompt) -> None:
     assert sum(line.startswith("| database_name") for line in prompt.lines) == 2
 
 
+def test_a_statement_of_several_lines_is_found_by_its_second_line(prompt: Prompt) -> None:
+    prompt.ready()
+    prompt.send("SELECT 1 AS one,\r")
+    prompt.wait(lambda lines: lines[-1].strip() == ">")
+    prompt.send("2 AS second;\r")
+    prompt.ready()
+    prompt.run("SHOW TABLES;")
+    prompt.send("\x12second")
+    prompt.wait(lambda lines: lines[-1] == "I-search backward: second" and lines[-2].endswith("> 2 AS second;"))
+    assert prompt.lines[-3] == f"{PROMPT} SELECT 1 AS one,"
+
+
 @pytest.mark.parametrize("word", ["help", "?", "HELP;"])
 def test_help(word: str, prompt: Prompt) -> None:
-    shown = prompt.run(word)
-    assert "A statement may span several lines and ends with ;" in shown
-    assert not any(line.startswith("error") for line in shown)
+    prompt.ready()
+    prompt.send(f"{word}\r")
+    prompt.wait(lambda lines: any(line.split() == ["\\dj", "SHOW", "JOBS"] for line in lines) and lines[-1] == PROMPT)
+    assert any(line.startswith("Tab: complete") for line in prompt.lines)
 
 
 @pytest.mark.parametrize("word", ["exit", "quit;", "EXIT ;", "\\q"])
@@ -184,16 +134,19 @@ def test_completion_shows_the_pattern_of_a_family_of_settings(prompt: Prompt) ->
     prompt.wait(lambda lines: any(line.strip().startswith("hivedruid.iceberg.catalog.<property>") for line in lines))
 
 
-def test_history_is_private_and_holds_no_secret(prompt: Prompt) -> None:
+def test_history_is_private_and_has_stars_for_secrets(prompt: Prompt) -> None:
     prompt.run("SHOW DATABASES;")
-    prompt.run("SET hive.druid.metadata.password=hunter2;")
-    prompt.run("SHOW TABLES; SET hive.druid.metadata.password=hunter2;")
+    prompt.run("SET druid.tls.key.file=a.pem; SET hive.druid.metadata.password=hunter2;")
     prompt.run("SHOW TABLES;")
     prompt.leave()
     history = prompt.home / "history"
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
     typed = [line[1:] for line in history.read_text().splitlines() if line.startswith("+")]
-    assert typed == ["SHOW DATABASES;", "SHOW TABLES;"]
+    assert typed == [
+        "SHOW DATABASES;",
+        "SET druid.tls.key.file=a.pem; SET hive.druid.metadata.password=*******;",
+        "SHOW TABLES;",
+    ]
 
 
 def test_history_comes_back(tmp_path: Path, prompt: Prompt) -> None:
