@@ -7,21 +7,37 @@ what it needs.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hivedruid import __version__
+from hivedruid import completion
+from hivedruid.commands.options import CLUSTER, HIVECONF, HOME, assignments
+from hivedruid.versions import TESTED, VERSION
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from hivedruid.diagnostics import Diagnostics
+    from hivedruid.run import Output
     from hivedruid.session import Session
 
-LAYOUTS = ("table", "csv", "tsv", "json", "jsonl", "vertical", "markdown")
+LAYOUTS = ("table", "csv", "tsv", "json", "jsonl", "vertical", "markdown", "html")
 """The keys of render.LAYOUTS, written out so that `--help` loads no renderer."""
+FORMATS = (*LAYOUTS, "arrow")
+
+
+_IMPLIED = "hivedruid.implied"
+"""The mark of a context in which `sql` is not written."""
+
+
+HELP = ("-h", "-H", "--help")
+"""`-H` is that of Hive's command line."""
 
 
 class _SqlCommand(click.Command):
@@ -32,19 +48,18 @@ class _SqlCommand(click.Command):
         ctx.meta["hivedruid.order"] = [parameter.name for parameter in order]
         return super().parse_args(ctx, args)
 
-
-def _assignments(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """`key=value` options as a mapping; the last value of a key wins."""
-    pairs = {}
-    for value in values:
-        key, equals, text = value.partition("=")
-        if not key.strip() or not equals:
-            raise click.BadParameter(f"'{key}' must have the form KEY=VALUE.", param=parameter)
-        pairs[key.strip()] = text
-    return pairs
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """The options, and the commands if `sql` is only implied: hivedruid --home DIR segments."""
+        items = super().shell_complete(ctx, incomplete)
+        if ctx.parent is None or _IMPLIED not in ctx.meta or incomplete.startswith("-"):
+            return items
+        return cli.shell_complete(ctx.parent, incomplete)
 
 
 COMMANDS = {
+    "config": "show every setting and where its value comes from",
+    "demo": "load sample data, query it, and open a prompt",
+    "fmt": "format scripts",
     "doctor": "check that this machine and Druid have what each feature needs",
     "import-hive": "convert Hive DDL for Druid and Kafka tables",
     "local": "run a local Druid and Kafka cluster",
@@ -79,8 +94,15 @@ class _Group(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(sorted([*short.items(), *COMMANDS.items()]))
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        items = super().shell_complete(ctx, incomplete)
+        if not incomplete.startswith("-"):
+            return items
+        names = {item.value for item in items}
+        return [*items, *(item for item in sql.shell_complete(ctx, incomplete) if item.value not in names)]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0].startswith("-") and args[0] not in ("-h", "--help", "--version"):
+        if args and args[0].startswith("-") and args[0] not in (*HELP, "--version"):
             args = self._command_first(ctx, args)
         return super().parse_args(ctx, args)
 
@@ -95,13 +117,18 @@ class _Group(click.Group):
             rest = []
         command = self.get_command(ctx, rest[0]) if rest else None
         if command is None:
+            ctx.meta[_IMPLIED] = True
             return ["sql", *args]
         words = 2 if isinstance(command, click.Group) else 1  # local up
         return [*rest[:words], *args[: len(args) - len(rest)], *rest[words:]]
 
 
-@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="hivedruid", message="%(prog)s %(version)s")
+def _tested() -> str:
+    return "tested with " + ", ".join(f"{name} {version}" for name, version in TESTED.items())
+
+
+@click.group(cls=_Group, invoke_without_command=True, context_settings={"help_option_names": [*HELP]})
+@click.version_option(VERSION, prog_name="hivedruid", message=f"%(prog)s %(version)s\n{_tested()}")
 @click.pass_context
 def cli(ctx: click.Context) -> int | None:
     """Run Hive SQL on Apache Druid, Kafka and files, without Hive.
@@ -115,29 +142,56 @@ def cli(ctx: click.Context) -> int | None:
 
 
 @cli.command(cls=_SqlCommand)
-@click.option("-f", "--file", "files", multiple=True, metavar="FILE", help="Run a script file; - reads standard input.")
-@click.option("-e", "--execute", "texts", multiple=True, metavar="SQL", help="Run these statements.")
-@click.option("--hivevar", multiple=True, metavar="KEY=VALUE", callback=_assignments, help="Define ${KEY}.")
 @click.option(
-    "--hiveconf",
+    "-f",
+    "--file",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Run a script file; - reads standard input.",
+)
+@click.option("-e", "--execute", "texts", multiple=True, metavar="SQL", help="Run these statements.")
+@click.option(
+    "-i",
+    "--init",
+    "inits",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Run a script file before all others.",
+)
+@click.option("--database", metavar="NAME", help="Use this database.")
+@click.option(
+    "-d",
+    "--define",
+    "--hivevar",
+    "hivevar",
     multiple=True,
     metavar="KEY=VALUE",
-    callback=_assignments,
-    help="Set a configuration setting, like SET.",
+    callback=assignments,
+    help="Define ${KEY}.",
 )
-@click.option("--format", "layout", type=click.Choice(LAYOUTS), default="table", show_default=True)
-@click.option("--no-header", is_flag=True, help="Do not print column names.")
+@HIVECONF
 @click.option(
-    "--home",
-    type=click.Path(path_type=Path),
-    envvar="HIVEDRUID_HOME",
-    help="Home folder (catalog and data). [~/.hivedruid]",
+    "--format", "layout", type=click.Choice(FORMATS), help="How rows are printed; arrow is binary. [default: table]"
 )
+@click.option(
+    "-o",
+    "--output",
+    "output_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the rows to a file, in the format of its suffix: .parquet, .arrow, .csv, .json, .jsonl …",
+)
+@click.option("--no-header", is_flag=True, help="Do not print column names.")
+@HOME
+@CLUSTER
 @click.option("--druid", metavar="URL", help="Druid to use: embedded:, local, or a router URL.")
 @click.option("--dry-run", is_flag=True, help="Show the plan of each statement without running it.")
 @click.option("--fail-at-end", is_flag=True, help="Continue after an error; exit with the first error's code.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before losing or rereading records.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only errors to standard error.")
+@click.option("-q", "-S", "--quiet", "--silent", "quiet", is_flag=True, help="Print only errors to standard error.")
 @click.option("-v", "--verbose", is_flag=True, help="Print each statement and a short plan before its result.")
 @click.option("--time", is_flag=True, help="Print the run time of each statement.")
 @click.pass_context
@@ -146,11 +200,15 @@ def sql(
     *,
     files: tuple[str, ...],
     texts: tuple[str, ...],
+    inits: tuple[str, ...],
+    database: str | None,
     hivevar: dict[str, str],
     hiveconf: dict[str, str],
-    layout: str,
+    layout: str | None,
+    output_path: Path | None,
     no_header: bool,
     home: Path | None,
+    cluster: str | None,
     druid: str | None,
     dry_run: bool,
     fail_at_end: bool,
@@ -171,28 +229,36 @@ def sql(
 
     def run() -> int:
         gc.disable()  # startup objects are long-lived, and collecting them takes 15 ms; the first statement enables gc
-        from hivedruid.run import Output, run_text
+        from hivedruid import configuration
+        from hivedruid.output_file import opened
+        from hivedruid.run import Output
 
         interactive = not (files or texts) and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
-        output = Output(layout, header=not no_header, time=time or (interactive and not quiet), echo=verbose)
+        _check_output(layout, output_path, interactive=interactive, dry_run=dry_run)
+        output = Output(layout or "table", not no_header, time or (interactive and not quiet), verbose)
         inputs = [] if interactive else list(_inputs(ctx.meta["hivedruid.order"], files, texts))
+        before = list(_before(database, inits))
         folder = home or default_home()
         settings = hiveconf | ({"druid.url": druid} if druid else {})
+        configured = configuration.values(folder.absolute(), cluster, settings.get("druid.url"))
         confirm = diagnostics.yes if yes else diagnostics.ask
-        session = _open_session(folder, settings, hivevar, diagnostics, confirm, dry_run=dry_run)
+        session = _open_session(folder, configured, settings, hivevar, diagnostics, confirm, dry_run=dry_run)
         if verbose:
             session.on_plan = diagnostics.plan
         try:
             if interactive:
-                from hivedruid.repl import run_repl
+                from hivedruid.repl.prompt import run_repl
 
+                code = _run_inputs(session, before, output, diagnostics, fail_at_end=fail_at_end)
+                if code and not fail_at_end:
+                    return code
                 return run_repl(session, folder / "history", output, diagnostics)
-            code = 0
-            for text, file in inputs:
-                failed = run_text(session, text, output, diagnostics, file=file, fail_at_end=fail_at_end)
-                code = code or failed
-                if failed and not fail_at_end:
-                    break
+            with opened(output_path) as file:
+                to = replace(output, file=file)
+                code = _run_inputs(session, [*before, *inputs], to, diagnostics, fail_at_end=fail_at_end)
+                if file is not None and code == 0:
+                    file.keep()
+                    diagnostics.info(f"{file.path}: {file.rows:,} row{'' if file.rows == 1 else 's'}")
             return code
         finally:
             session.close()
@@ -212,7 +278,8 @@ def sql(
     "--hiveconf",
     multiple=True,
     metavar="KEY=VALUE",
-    callback=_assignments,
+    callback=assignments,
+    shell_complete=completion.settings,
     help="Set a configuration setting for every script.",
 )
 @click.option(
@@ -250,6 +317,8 @@ def main(argv: list[str] | None = None) -> int:
     """The entry point; returns the exit code."""
     from hivedruid.diagnostics import Diagnostics
 
+    if completion.VARIABLE in os.environ:
+        completion.register()
     try:
         code = cli.main(argv, "hivedruid", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -288,8 +357,10 @@ def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:
 
 
 def default_home() -> Path:
-    """The default home folder, without --home and HIVEDRUID_HOME."""
-    return Path.home() / ".hivedruid"
+    """The home folder without --home."""
+    from hivedruid import defaults
+
+    return defaults.default_home()
 
 
 def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
@@ -311,6 +382,7 @@ def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
 
 def _open_session(
     home: Path,
+    configured: Mapping[str, str],
     hiveconf: Mapping[str, str],
     hivevar: Mapping[str, str],
     diagnostics: Diagnostics,
@@ -325,11 +397,57 @@ def _open_session(
 
     try:
         return Session(
-            home, hiveconf=hiveconf, hivevar=hivevar, dry_run=dry_run,
+            home, configured=configured, hiveconf=hiveconf, hivevar=hivevar, dry_run=dry_run,
             note=diagnostics.note, progress=diagnostics.progress, info=diagnostics.info, confirm=confirm,
         )  # fmt: skip
     except SemanticError as error:
         raise UsageError(error.message, hint=error.hint) from None
+
+
+def _check_output(layout: str | None, path: Path | None, *, interactive: bool, dry_run: bool) -> None:
+    """Refuse options that contradict each other, before any statement runs."""
+    from hivedruid.errors import UsageError
+
+    if layout == "arrow" and sys.stdout.isatty():
+        raise UsageError("--format arrow is binary and is not written to a terminal", hint="use --output FILE.arrow")
+    if path is None:
+        return
+    if layout is not None:
+        raise UsageError(
+            "--output and --format exclude each other",
+            hint="remove --format: the suffix of the file determines the format",
+        )
+    if dry_run:
+        raise UsageError("--output and --dry-run exclude each other", hint="remove one of them")
+    if interactive:
+        raise UsageError("--output requires statements", hint="specify them with -f or -e, or on standard input")
+
+
+def _run_inputs(
+    session: Session,
+    inputs: Iterable[tuple[str, str | None]],
+    output: Output,
+    diagnostics: Diagnostics,
+    *,
+    fail_at_end: bool,
+) -> int:
+    """Run scripts; returns the exit code of the first that failed, else OK."""
+    from hivedruid.run import run_text
+
+    code = 0
+    for text, file in inputs:
+        failed = run_text(session, text, output, diagnostics, file=file, fail_at_end=fail_at_end)
+        code = code or failed
+        if failed and not fail_at_end:
+            break
+    return code
+
+
+def _before(database: str | None, inits: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    """What runs before all scripts: USE, then the scripts of -i, as in Hive."""
+    if database is not None:
+        yield f"USE `{database.replace('`', '``')}`", None
+    yield from map(read_script, inits)
 
 
 def _inputs(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hivedruid.commands.options import CLUSTER, HOME
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import kind_of, session_kind
 
@@ -37,15 +38,11 @@ class Check:
 
 
 @click.command()
-@click.option(
-    "--home",
-    type=click.Path(path_type=Path),
-    envvar="HIVEDRUID_HOME",
-    help="Home folder (catalog and data). [~/.hivedruid]",
-)
+@HOME
+@CLUSTER
 @click.option("--druid", metavar="URL", help="Druid to check. [the home's druid.url]")
 @click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
-def doctor(*, home: Path | None, druid: str | None, layout: str) -> int:
+def doctor(*, home: Path | None, cluster: str | None, druid: str | None, layout: str) -> int:
     """Check that this machine and Druid have what each feature needs, and suggest a fix for what is missing.
 
     Exit codes: 0 nothing is missing, 1 something is missing.
@@ -55,13 +52,14 @@ def doctor(*, home: Path | None, druid: str | None, layout: str) -> int:
     from hivedruid.diagnostics import OK as SUCCESS
 
     def run() -> int:
-        from hivedruid import defaults, render
+        from hivedruid import configuration, render
         from hivedruid.catalog.types import STRING
         from hivedruid.results import Result, ResultColumn
         from hivedruid.settings import Settings
 
         folder = (home or default_home()).absolute()
-        settings = Settings({**defaults.read(folder), **({"druid.url": druid} if druid else {})})
+        configured = configuration.values(folder, cluster, druid)
+        settings = Settings({**configured, **({"druid.url": druid} if druid else {})})
         checks = list(examine(folder, settings))
         columns = tuple(ResultColumn(name, STRING) for name in ("feature", "state", "detail", "next"))
         rows = [(c.feature, c.state, c.detail, c.next) for c in checks]
@@ -191,7 +189,7 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         return
     from hivedruid.clients.address import address
     from hivedruid.clients.cluster import DruidCluster
-    from hivedruid.clients.version import OLDEST_VERSION
+    from hivedruid.druid.versions import NEWEST, OLDEST, major_of, oldest
     from hivedruid.local.state import running
 
     cluster = DruidCluster(address(settings, running(home)), progress=lambda _: None, note=lambda _: None)
@@ -207,18 +205,23 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
                 name, MISSING, service.problem, f"start it, or change druid.url, currently {masked('druid.url', url)}"
             )
             continue
-        major = service.version.partition(".")[0]
-        old = major.isdecimal() and int(major) < OLDEST_VERSION
+        old = (major_of(service.version) or OLDEST) < OLDEST
         extensions = ", ".join(e for e in service.extensions if e.startswith("druid-") and e not in _NOT_EXTENSIONS)
         yield Check(
             name, MISSING if old else OK, f"{service.version} at {where}; extensions: {extensions or 'none'}",
-            f"hivedruid needs Druid {OLDEST_VERSION} or later" if old else "",
+            f"hivedruid needs Druid {OLDEST} or later" if old else "",
         )  # fmt: skip
         if service.service == "overlord" and KAFKA_EXTENSION not in service.extensions:
             yield Check(
                 f"{feature}: Kafka ingestion", LATER, f"extension {KAFKA_EXTENSION} is not loaded on the overlord",
                 "add it to druid.extensions.loadList to ingest from Kafka",
             )  # fmt: skip
+    versions = sorted({service.version for service in services if service.version})
+    version = oldest(versions)
+    if version.text:
+        several = f", the oldest of {' and '.join(versions)}" if len(versions) > 1 else ""
+        newer = f", which is newer than hivedruid and counts as {NEWEST}" if version.is_newer else ""
+        yield Check(f"{feature}: version", OK, f"{version.text}{several}{newer}; see docs/druid-versions.md")
 
 
 def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:

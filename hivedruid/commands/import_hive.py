@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hivedruid import completion
+
 if TYPE_CHECKING:
     from hivedruid.hive_ddl import Imported
 
@@ -16,7 +18,7 @@ _OUTCOMES = ("as it is", "rewritten", "left out", "cannot be mapped")
 
 
 @click.command("import-hive")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=completion.files)
 @click.option("--check", is_flag=True, help="Print only the report, not the statements.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors to standard error.")
 def import_hive(files: tuple[str, ...], *, check: bool, quiet: bool) -> int:

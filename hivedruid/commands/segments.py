@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hivedruid import completion
+from hivedruid.commands.options import CLUSTER, HOME
+
 if TYPE_CHECKING:
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.filesystems import Access
     from hivedruid.plan.segment_files import SegmentFiles
     from hivedruid.segments.segment import Segment
 
-_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completion.files)
 
 
-_TABLE = click.argument("table")
-_HOME = click.option(
-    "--home",
-    type=click.Path(path_type=Path),
-    envvar="HIVEDRUID_HOME",
-    help="Home folder (catalog and data). [~/.hivedruid]",
-)
+_TABLE = click.argument("table", shell_complete=completion.tables)
 _DRUID = click.option("--druid", metavar="URL", help="Druid to ask. [the home's druid.url]")
 
 
@@ -36,10 +33,11 @@ def segments() -> None:
 
 @segments.command()
 @_TABLE
-@_HOME
+@HOME
+@CLUSTER
 @_DRUID
 @click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
-def ls(table: str, *, home: Path | None, druid: str | None, layout: str) -> int:
+def ls(table: str, *, home: Path | None, cluster: str | None, druid: str | None, layout: str) -> int:
     """List the segment files that queries over a table read: their time range, bytes and location.
 
     TABLE is a table of the catalog, or the name of a data source. Rows that only running tasks have are not listed:
@@ -58,7 +56,7 @@ def ls(table: str, *, home: Path | None, druid: str | None, layout: str) -> int:
         from hivedruid.druid.interval_sets import iso
         from hivedruid.results import Result, ResultColumn
 
-        with _storage(table, home, druid) as (storage, data_source, _):
+        with _storage(table, home, cluster, druid) as (storage, data_source, _):
             found = _listed(storage, data_source)
             columns = [ResultColumn(name, STRING) for name in ("segment", "start", "end", "location")]
             columns.insert(3, ResultColumn("bytes", BIGINT))
@@ -74,9 +72,10 @@ def ls(table: str, *, home: Path | None, druid: str | None, layout: str) -> int:
 @segments.command()
 @_TABLE
 @click.argument("ids", nargs=-1, metavar="[SEGMENT...]")
-@_HOME
+@HOME
+@CLUSTER
 @_DRUID
-def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | None) -> int:
+def diff(table: str, ids: tuple[str, ...], *, home: Path | None, cluster: str | None, druid: str | None) -> int:
     """Compare every value of segment files with the rows that Druid returns for the same segments.
 
     TABLE is a table of the catalog, or the name of a data source; SEGMENT the id of a segment, as `ls` prints it; by
@@ -92,7 +91,7 @@ def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | No
         from hivedruid.commands.segment_diff import differences
         from hivedruid.errors import UsageError
 
-        with _storage(table, home, druid) as (storage, data_source, access):
+        with _storage(table, home, cluster, druid) as (storage, data_source, access):
             known = _listed(storage, data_source)
             files = [file for file in known.files if not ids or file.id in ids]
             if unknown := set(ids) - {file.id for file in files}:
@@ -114,7 +113,7 @@ def diff(table: str, ids: tuple[str, ...], *, home: Path | None, druid: str | No
 
 @segments.command()
 @_PATHS
-@_HOME
+@HOME
 @click.option("--format", "layout", type=click.Choice(("table", "json", "tsv")), default="table", show_default=True)
 def inspect(paths: tuple[str, ...], *, home: Path | None, layout: str) -> int:
     """Print the columns of segments: types, encodings, distinct values, nulls and sizes.
@@ -149,7 +148,7 @@ def inspect(paths: tuple[str, ...], *, home: Path | None, layout: str) -> int:
 
 @segments.command()
 @_PATHS
-@_HOME
+@HOME
 def verify(paths: tuple[str, ...], *, home: Path | None) -> int:
     """Read every value of segments, and compare values with bitmaps, and times with the interval.
 
@@ -184,8 +183,11 @@ def verify(paths: tuple[str, ...], *, home: Path | None) -> int:
 
 
 @contextmanager
-def _storage(name: str, home: Path | None, druid: str | None) -> Iterator[tuple[SegmentStorage, str, Access]]:
+def _storage(
+    name: str, home: Path | None, cluster: str | None, druid: str | None
+) -> Iterator[tuple[SegmentStorage, str, Access]]:
     """The engine of a home, the data source of a table of its catalog or of that name, and the access to storage."""
+    from hivedruid import configuration
     from hivedruid.cli import default_home
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.engine.kinds import require, session_kind
@@ -193,7 +195,9 @@ def _storage(name: str, home: Path | None, druid: str | None) -> Iterator[tuple[
     from hivedruid.filesystems import Access
     from hivedruid.session import Session
 
-    with Session(home or default_home(), hiveconf={"druid.url": druid} if druid else {}) as session:
+    folder = (home or default_home()).absolute()
+    configured = configuration.values(folder, cluster, druid)
+    with Session(folder, configured=configured, hiveconf={"druid.url": druid} if druid else {}) as session:
         session_kind(session.settings).check("segment files cannot be listed", SegmentStorage)
         database, _, plain = name.lower().rpartition(".")
         table = session.catalog.find(database or "default", plain)
@@ -216,8 +220,8 @@ def _listed(storage: SegmentStorage, data_source: str) -> SegmentFiles:
 @contextmanager
 def _opened(path: str, home: Path | None) -> Iterator[Segment]:
     """The segment at a path or URI. Raises UsageError if it does not exist, ExecutionError if it cannot be read."""
+    from hivedruid import configuration
     from hivedruid.cli import default_home
-    from hivedruid.defaults import read
     from hivedruid.errors import ExecutionError, UsageError
     from hivedruid.filesystems import Access, local_copy, local_path
     from hivedruid.segments.errors import DamagedSegmentError, SegmentError
@@ -226,7 +230,7 @@ def _opened(path: str, home: Path | None) -> Iterator[Segment]:
     if (local := local_path(path)) is not None and not local.exists():
         raise UsageError(f"{path} does not exist", hint="name the folder of a segment in deep storage, or an index.zip")
     try:
-        access = Access() if local is not None else Access.of(read(home or default_home()))
+        access = Access() if local is not None else Access.of(configuration.values((home or default_home()).absolute()))
         with local_copy(path, access) as place, open_segment(place) as segment:
             yield segment
     except SegmentError as error:

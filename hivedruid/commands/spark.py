@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hivedruid.commands.options import HIVECONF, HOME
+
 if TYPE_CHECKING:
     from hivedruid.diagnostics import Diagnostics
     from hivedruid.spark.server import Server
-
-_HOME = click.option(
-    "--home",
-    type=click.Path(path_type=Path),
-    envvar="HIVEDRUID_HOME",
-    help="Home folder (catalog and data). [~/.hivedruid]",
-)
 
 
 @click.group()
@@ -30,9 +25,9 @@ def spark() -> None:
 
 
 @spark.command()
-@_HOME
-@click.option("--hiveconf", multiple=True, metavar="KEY=VALUE", help="Set a configuration setting, like SET.")
-def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
+@HOME
+@HIVECONF
+def start(home: Path | None, hiveconf: dict[str, str]) -> int:
     """Start the server, unless one with these settings is running."""
 
     def run(diagnostics: Diagnostics) -> int:
@@ -40,7 +35,7 @@ def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
         from hivedruid.spark import launch, server, session
 
         folder = _folder(home)
-        settings = _settings(hiveconf)
+        settings = _settings(folder, hiveconf)
         if settings["spark.remote"] or not launch.is_local(settings):
             raise UsageError(
                 "a local Spark server cannot be started when spark.remote or spark.master names another one"
@@ -56,7 +51,7 @@ def start(home: Path | None, hiveconf: tuple[str, ...]) -> int:
 
 
 @spark.command()
-@_HOME
+@HOME
 def status(home: Path | None) -> int:
     """Show the server's state, address, process and idle time."""
 
@@ -75,7 +70,7 @@ def status(home: Path | None) -> int:
 
 
 @spark.command()
-@_HOME
+@HOME
 def stop(home: Path | None) -> int:
     """Stop the server and the jobs running on it."""
 
@@ -107,19 +102,14 @@ def _folder(home: Path | None) -> Path:
     return (home or default_home()).absolute()
 
 
-def _settings(assignments: tuple[str, ...]) -> Mapping[str, str]:
-    """The settings from the command line. Raises UsageError for an unknown setting or an invalid value."""
+def _settings(home: Path, hiveconf: Mapping[str, str]) -> Mapping[str, str]:
+    """The settings of the home and of the command line. Raises UsageError for an unknown setting or a wrong value."""
+    from hivedruid import configuration
     from hivedruid.errors import SemanticError, UsageError
     from hivedruid.settings import Settings
 
-    pairs = {}
-    for text in assignments:
-        key, equals, value = text.partition("=")
-        if not key.strip() or not equals:
-            raise UsageError(f"--hiveconf '{key}' must have the form KEY=VALUE")
-        pairs[key.strip()] = value
     try:
-        return Settings(pairs)
+        return Settings({**configuration.values(home), **hiveconf})
     except SemanticError as error:
         raise UsageError(error.message, hint=error.hint) from None
 

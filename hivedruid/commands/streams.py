@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hivedruid.commands.options import HOME
+
 if TYPE_CHECKING:
     from hivedruid.diagnostics import Diagnostics
-
-_HOME = click.option(
-    "--home",
-    type=click.Path(path_type=Path),
-    envvar="HIVEDRUID_HOME",
-    help="Home folder (catalog and data). [~/.hivedruid]",
-)
 
 
 @click.group()
@@ -28,7 +23,7 @@ def streams() -> None:
 
 
 @streams.command()
-@_HOME
+@HOME
 @click.option("--max-streams", type=click.IntRange(min=1), help="Run at most this number of streams. [all]")
 @click.option(
     "--metrics",
@@ -77,7 +72,7 @@ def _run(
 
 
 @streams.command()
-@_HOME
+@HOME
 def stop(home: Path | None) -> int:
     """Stop the manager after its running batches.
 
@@ -103,7 +98,7 @@ def _stop(home: Path | None) -> int:
 
 
 @streams.command()
-@_HOME
+@HOME
 def status(home: Path | None) -> int:
     """Show whether a manager is running, and the streams.
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hivedruid.commands.options import CLUSTER, HOME
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -52,14 +54,10 @@ HEADINGS = {
 @click.option("--once", is_flag=True, help="Print once and exit.")
 @click.option("--interval", type=click.FloatRange(min=0.2), default=2.0, show_default=True, help="Seconds.")
 @click.option("--format", "layout", type=click.Choice(("table", "json")), default="table", show_default=True)
-@click.option(
-    "--home",
-    type=click.Path(path_type=Path),
-    envvar="HIVEDRUID_HOME",
-    help="Home folder (catalog and data). [~/.hivedruid]",
-)
+@HOME
+@CLUSTER
 @click.option("--druid", metavar="URL", help="Druid to check. [the home's druid.url]")
-def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: str | None) -> int:
+def top(*, once: bool, interval: float, layout: str, home: Path | None, cluster: str | None, druid: str | None) -> int:
     """Monitor Kafka ingestion, streams and their problems live; press q to quit.
 
     Without a terminal, or with --format json, it prints repeatedly; json prints one document per line.
@@ -72,9 +70,12 @@ def top(*, once: bool, interval: float, layout: str, home: Path | None, druid: s
     diagnostics = Diagnostics()
 
     def run() -> int:
+        from hivedruid import configuration
         from hivedruid.session import Session
 
-        with Session(home or default_home(), hiveconf={"druid.url": druid} if druid else {}) as session:
+        folder = (home or default_home()).absolute()
+        configured = configuration.values(folder, cluster, druid)
+        with Session(folder, configured=configured, hiveconf={"druid.url": druid} if druid else {}) as session:
             watcher = Watcher(session)
             try:
                 if once:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 import hivedruid
 from hivedruid.cli import LAYOUTS, main
+from hivedruid.versions import TESTED
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "hivedruid"]
@@ -56,11 +58,28 @@ def show(tmp_path: Path) -> str:
 def test_version_is_the_package_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert capsys.readouterr().out == f"hivedruid {project['version']}\n"
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"hivedruid {project['version']}"
     assert hivedruid.__version__ == project["version"]
+    assert second.startswith("tested with Druid 33.0.0, Kafka ")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["sql", "-h"], ["test", "--help"]])
+def test_the_tested_versions_are_those_of_the_pinned_libraries() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    revisions = {
+        artifact["name"]: artifact["rev"]
+        for group in ("druid", "kafka", "spark")
+        for artifact in json.loads((ROOT / "hivedruid" / "local" / f"{group}.json").read_text(encoding="utf-8"))
+    }
+    assert {
+        "Druid": revisions["druid-server"],
+        "Kafka": revisions["kafka-server"],
+        "Spark": re.findall(r"^pyspark==(\S+)", lock, re.MULTILINE)[0],
+        "Iceberg": revisions["iceberg-spark-runtime-4.1_2.13"],
+    } == TESTED
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-H"], ["sql", "-h"], ["sql", "-H"], ["test", "--help"]])
 def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0
     captured = capsys.readouterr()
@@ -107,6 +126,18 @@ def test_nothing_to_do(text: str, sql: Sql) -> None:
     assert sql("-e", text) == Outcome(0, "", "")
 
 
+def test_the_options_of_hives_command_line(sql: Sql, show: str, tmp_path: Path) -> None:
+    init = tmp_path / "init.q"
+    init.write_text("CREATE TABLE ${name} (a INT); SHOW TABLES;\n")
+    assert sql("-e", "CREATE DATABASE d").code == 0
+    arguments = ("-S", "-e", "SHOW TABLES", "-f", show, "-i", str(init), "-d", "name=t", "--database", "d")
+    outcome = sql(*arguments, "--define", "other=u")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.rows == ["t", "t", "d", "default"]
+    assert sql("--database", "none", "-e", "SHOW TABLES").code == 1
+    assert sql("-i", str(tmp_path / "none"), "-e", "SHOW TABLES").code == 2
+
+
 def test_variables(sql: Sql) -> None:
     outcome = sql(
         "--hivevar", "a=def", "--hivevar", "b=ault", "--hiveconf", "my.text=fault",
@@ -147,7 +178,7 @@ def test_a_service_that_cannot_be_reached(tmp_path: Path) -> None:
     """Java is such a dependency: without it no Spark job can run."""
     run = subprocess.run(
         [*COMMAND, "sql", "--home", str(tmp_path), "-e", "CREATE TABLE t (a int); INSERT INTO t SELECT 1"],
-        env={"PATH": str(tmp_path), "JAVA_HOME": ""},
+        env={"PATH": str(tmp_path), "JAVA_HOME": "/nowhere"},
         capture_output=True,
         text=True,
         check=False,
@@ -236,10 +267,11 @@ def test_a_reader_that_has_gone_ends_the_run_quietly(tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (141, "")
 
 
-def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", ["table", "arrow"])
+def test_a_full_disk_is_an_error(layout: str, tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         run = subprocess.run(
-            [*COMMAND, "sql", "--home", str(tmp_path), "-e", "SHOW DATABASES"],
+            [*COMMAND, "sql", "--home", str(tmp_path), "--format", layout, "-e", "SHOW DATABASES"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -280,7 +312,7 @@ def test_a_lone_surrogate_and_a_narrow_encoding_end_no_statement(tmp_path: Path)
 
 def test_module_and_command_are_the_same() -> None:
     run = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True)
-    assert run.stdout == f"hivedruid {hivedruid.__version__}\n"
+    assert run.stdout.splitlines()[0] == f"hivedruid {hivedruid.__version__}"
 
 
 def test_verbose_shows_each_statement_and_what_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
