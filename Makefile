@@ -4,18 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
 JOBS := 2
+CLUSTER_JOBS := 3
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check format update-goldens equivalence conformance soak bench lock clean
+.PHONY: help quickstart test check docs format update-goldens equivalence conformance druid37 soak bench lock clean
 
 help:
 	@echo "make quickstart      load Wikipedia edits into a Druid table, run queries and show their plans"
 	@echo "make test            run all tests"
 	@echo "make check           check format, lint, types and import contracts; run the tests without Spark and Druid"
+	@echo "make docs            build the documentation as a site in build/site"
 	@echo "make format          format the code"
-	@echo "make update-goldens  rewrite tests/q/*.q.out and tests/corpus/queries/*.expected; review the diff"
+	@echo "make update-goldens  rewrite tests/q/*.q.out, tests/corpus/queries/*.expected and man/*.1; review the diff"
 	@echo "make equivalence     compare random queries on the embedded store and Druid with Spark; N=5000 runs more, HIVE=1 queries Hive"
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
+	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; kill a stream at random"
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
@@ -38,39 +41,41 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 	@touch $@
 
 quickstart: $(VENV)/.installed
-	@$(BIN)/python -m hivedruid.local.java
-	@echo "Downloading 39,244 Wikipedia edits and Spark's libraries for Iceberg and Kafka (72 MB, once) ..."
-	@$(BIN)/python -m hivedruid.local.artifacts wikiticker spark > /dev/null
 	@$(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME) > /dev/null 2>&1 || true
 	@rm -rf $(QUICKSTART_HOME)
-	@echo "Running examples/quickstart.q. It prints each statement, its plan (->) and its result. The second statement starts Spark (10 to 60 seconds)."
-	@sample=$$($(BIN)/python -m hivedruid.local.samples wikiticker) && \
-	$(BIN)/hivedruid sql --verbose --time --home $(QUICKSTART_HOME) --hivevar wikiticker=$$sample -f examples/quickstart.q
+	@echo "Running hivedruid demo. It prints each statement, its plan (->) and its result. The second statement starts Spark (10 to 60 seconds)."
+	@$(BIN)/hivedruid demo --no-prompt --home $(QUICKSTART_HOME)
 	@echo
 	@echo "The tables are kept. To continue at a prompt:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
 	@echo "To print a native query:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
 	@echo "Spark keeps running for up to 20 minutes when idle; to stop it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
-# The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two processes,
-# which start and stop their own Spark server and their own Druid and Kafka. The tests of a module stay together, in the
-# order of tests/conftest.py: the longest modules first.
-PYTEST = $(BIN)/python -m pytest --numprocesses $(JOBS) --durations 30 --durations-min 1
+# The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two or three
+# processes, which start and stop their own Spark server and their own Druid and Kafka: tests of a cluster wait for half of
+# the time. A process needs 5 GB then. The tests of a module stay together, in the order of tests/conftest.py: the longest
+# modules first.
+PYTEST = $(BIN)/python -m pytest --durations 30 --durations-min 1 --numprocesses
 
 # Tests start hundreds of processes, each of which would otherwise compile every module.
 test check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
-	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
-	@$(PYTEST) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
-	@$(PYTEST) --dist loadfile --no-loadscope-reorder -m cluster
+	@$(PYTEST) $(JOBS) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
+	@$(PYTEST) $(CLUSTER_JOBS) --dist loadfile --no-loadscope-reorder -m cluster
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
-	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) $(JOBS) --dist worksteal -m "not spark and not cluster"
+
+# tests/unit/test_docs_site.py builds it, too.
+docs: $(VENV)/.installed-dev
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(BIN)/python -m mkdocs build --quiet
+	@echo "The first page is build/site/index.html."
 
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix-only --quiet .
@@ -79,6 +84,7 @@ format: $(VENV)/.installed-dev
 update-goldens: $(VENV)/.installed-dev
 	@$(BIN)/hivedruid test tests/q tests/corpus/ddl --update
 	@$(BIN)/python -m tests.corpus
+	@$(BIN)/python -m tests.support.manual
 
 equivalence: $(VENV)/.installed-dev
 	@$(if $(HIVE),$(BIN)/python -m tests.hive,HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest tests/equivalence)
@@ -89,6 +95,11 @@ conformance: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
 	@$(BIN)/python -m tests.conformance $(if $(PLAN),--plan) $(if $(UPDATE),--update) "$(CASES)"
 	@$(if $(UPDATE),,HIVEDRUID_CASES="$(abspath $(CASES))" $(BIN)/python -m pytest $(if $(PLAN),-m "not cluster") tests/conformance/peers/*.py)
+
+# TOOL has the program that tests/druid37 describes; it is not part of the project.
+druid37: $(VENV)/.installed-dev
+	@test -n "$(TOOL)" || { echo "Name the folder of the program: make druid37 TOOL=folder"; exit 1; }
+	@$(BIN)/python -m tests.druid37 "$(TOOL)" $(if $(UPDATE),--update)
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)

@@ -1,0 +1,1 @@
+"""Builds the pages of the documentation that are generated, for mkdocs (`mkdocs.yml`)."""
