@@ -13,6 +13,11 @@ from hivedruid.private import private_folder
 FILE = "defaults.json"
 
 
+def default_home() -> Path:
+    """The home folder if none is named: HIVEDRUID_HOME, or `~/.hivedruid`."""
+    return Path(os.environ.get("HIVEDRUID_HOME") or Path.home() / ".hivedruid")
+
+
 def read(home: Path) -> dict[str, str]:
     """The defaults of a home; empty if the file does not exist. Raises UsageError if it is not a JSON object."""
     path = home / FILE

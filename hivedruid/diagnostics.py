@@ -11,6 +11,8 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 from hivedruid.errors import ConnectError, HiveDruidError, ParseError, Span, UsageError
@@ -95,6 +97,16 @@ class Diagnostics:
         elif self._progress_shown:
             self._put(_ERASE_LINE)
         self._progress_shown = bool(text)
+
+    @contextmanager
+    def without_progress(self) -> Iterator[None]:
+        """Print no progress inside the block: another program has the terminal."""
+        self.progress("")
+        shows, self._shows_progress = self._shows_progress, False
+        try:
+            yield
+        finally:
+            self._shows_progress = shows
 
     def ask(self, text: str) -> bool:
         """Ask for confirmation on the terminal; returns False without one."""

@@ -12,6 +12,7 @@ HiveDruidError                 catch this to catch them all
     │   └── ResourceError      a query exceeds Druid's limits; raised before its first row
     ├── SparkError             a Spark job failed
     ├── KafkaError             Kafka refused or failed
+    ├── CancelledError         another thread has cancelled the statement
     └── ConnectError           a service cannot be reached                              exit 3
 
 An error carries where it happened (`span`) and what to do next (`hint`) as values. Layout, colours and
@@ -136,6 +137,10 @@ class CommitConflictError(ExecutionError):
 
 
 class KafkaError(ExecutionError):
+    pass
+
+
+class CancelledError(ExecutionError):
     pass
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from hivedruid import notices
 
 _FOLDERS = ("local", "locks", "logs", "scratch", "segments", "spark", "staging", "tmp", "warehouse")
-_FILES = ("catalog.sqlite", "defaults.json", "history", "iceberg.sqlite")
+_FILES = ("catalog.sqlite", "defaults.json", "history", "iceberg.sqlite", "init.sql")
 
 
 def private_folder(folder: Path) -> None:

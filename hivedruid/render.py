@@ -1,4 +1,4 @@
-"""Formats a result as text while rows arrive: table, csv, tsv, json, jsonl, vertical, markdown."""
+"""Formats a result as text while rows arrive: table, csv, tsv, json, jsonl, vertical, markdown, html."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import chain, islice
 from typing import Any
 
 from hivedruid.catalog.types import HiveType
-from hivedruid.results import Batch, Batches, Result, ResultColumn, Row
-from hivedruid.terminal import display_width, json_printable, pad, printable
+from hivedruid.results import Batch, Batches, Result, ResultColumn, Row, unique_names
+from hivedruid.terminal import display_width, json_printable, pad, printable, printable_lines
 
 NULL = "NULL"
 SAMPLE = 1000
@@ -27,10 +27,15 @@ def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = 
 
     Control characters never reach a terminal: the human-readable layouts and JSON always escape them; csv and tsv,
     which are byte-exact, escape them if stdout is a `terminal`. Lines of text (EXPLAIN) are unchanged, except in the
-    JSON layouts, where they are rows. Statements without a result print nothing.
+    JSON layouts, where they are rows; a JSON document (EXPLAIN FORMATTED) is printed there as it is, by jsonl on one
+    line. Statements without a result print nothing.
     """
     if not result.columns:
         return iter(())
+    if result.is_json and layout in ("json", "jsonl"):
+        return _document(result.rows, one_line=layout == "jsonl")
+    if result.is_text and layout == "html":
+        return _html_text(result.rows)
     if result.is_text and layout not in ("json", "jsonl"):
         return _text(result.rows)
     if terminal and layout in ("csv", "tsv"):
@@ -42,6 +47,14 @@ def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = 
 def _text(rows: Iterable[Row]) -> Iterator[str]:
     for (line,) in rows:
         yield "\t".join(map(printable, str(line).split("\t"))) + "\n"
+
+
+def _document(rows: Iterable[Row], *, one_line: bool) -> Iterator[str]:
+    """The lines of a JSON document. Its strings contain no line ends, so that it can be put on one line."""
+    for (line,) in rows:
+        yield json_printable(str(line).strip() if one_line else str(line)) + ("" if one_line else "\n")
+    if one_line:
+        yield "\n"
 
 
 def _spelled_out(line: str) -> str:
@@ -95,6 +108,31 @@ def _markdown(result: Result, header: bool) -> Iterator[str]:
         yield f"| {' | '.join(cells(row))} |\n"
 
 
+def _html(result: Result, header: bool) -> Iterator[str]:
+    """A table element, in ASCII: it means the same in a page of any encoding. A browser keeps blanks and line ends."""
+    cells = _cells(result.columns, _html_escape, null="")
+    begins = ['<td style="text-align:right">' if column.type.is_numeric else "<td>" for column in result.columns]
+
+    def cell(value: Any, text: str, begin: str) -> str:
+        return '<td class="null">NULL</td>' if value is None else f"{begin}{text}</td>"
+
+    yield '<table style="white-space:pre-wrap">\n'
+    if header:
+        names = "".join(f"<th>{_html_escape(column.name)}</th>" for column in result.columns)
+        yield f"<thead>\n<tr>{names}</tr>\n</thead>\n"
+    yield "<tbody>\n"
+    for row in result.rows:
+        yield f"<tr>{''.join(map(cell, row, cells(row), begins))}</tr>\n"
+    yield "</tbody>\n</table>\n"
+
+
+def _html_text(rows: Iterable[Row]) -> Iterator[str]:
+    yield "<pre>\n"
+    for (line,) in rows:
+        yield _html_escape(str(line)) + "\n"
+    yield "</pre>\n"
+
+
 def _csv(result: Result, header: bool) -> Iterator[str]:
     cells = _cells(result.columns, _csv_escape, null="")
     if header:
@@ -129,6 +167,7 @@ LAYOUTS: dict[str, Callable[[Result, bool], Iterator[str]]] = {
     "jsonl": _jsonl,
     "vertical": _vertical,
     "markdown": _markdown,
+    "html": _html,
 }
 
 
@@ -194,7 +233,7 @@ def _json_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
         text = json_text(hive)
         return lambda value: json_printable(text(value))
 
-    first, *others = [json_printable(quoted(name)) + ":" for name in _keys(columns)]
+    first, *others = [json_printable(quoted(name)) + ":" for name in unique_names(columns)]
     around = ["{" + first, *("," + name for name in others), "}\n"]
     layout = ColumnFormat("null", json_strings(lambda text: json_printable(quoted(text))), cell, quote='"')
     return lines(batch, [column.type for column in columns], layout, around)
@@ -206,7 +245,7 @@ def _objects(result: Result) -> Iterator[str]:
 
     members = [
         (quoted(name), json_text(column.type))
-        for name, column in zip(_keys(result.columns), result.columns, strict=True)
+        for name, column in zip(unique_names(result.columns), result.columns, strict=True)
     ]
 
     def line(row: Row) -> str:
@@ -214,19 +253,6 @@ def _objects(result: Result) -> Iterator[str]:
         return json_printable("{" + members_of_row + "}") + "\n"
 
     return _formatted(result, line, _json_columns)
-
-
-def _keys(columns: Sequence[ResultColumn]) -> list[str]:
-    """The names of the columns; a repeated name gets a number (`a`, `a_1`), since keys of JSON objects are unique."""
-    names: dict[str, None] = {}
-    again: dict[str, int] = {}
-    for column in columns:
-        name = column.name
-        while name in names:
-            again[column.name] = again.get(column.name, 0) + 1
-            name = f"{column.name}_{again[column.name]}"
-        names[name] = None
-    return list(names)
 
 
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0"})
@@ -247,3 +273,9 @@ def _tsv_escape(text: str) -> str:
 
 def _markdown_escape(text: str) -> str:
     return printable(text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>"))
+
+
+def _html_escape(text: str) -> str:
+    from html import escape
+
+    return escape(printable_lines(text), quote=False).encode("ascii", "xmlcharrefreplace").decode()

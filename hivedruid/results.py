@@ -30,12 +30,14 @@ class Result:
     `rows` is consumed once and may be computed while it is read. Cells are Python values: None, bool, int, float, str,
     bytes, Decimal, date, naive datetime (`timestamp`), aware datetime (`timestamp with local time zone`, in the
     session's zone), list, dict. A statement without a result (DDL, INSERT) has no columns. `is_text`: one string
-    column whose rows are lines of text (EXPLAIN, SHOW CREATE TABLE), printed unchanged.
+    column whose rows are lines of text (EXPLAIN, SHOW CREATE TABLE), printed unchanged; `is_json`: the lines are one
+    JSON document (EXPLAIN FORMATTED).
     """
 
     columns: tuple[ResultColumn, ...] = ()
     rows: Iterable[Row] = field(default=())
     is_text: bool = False
+    is_json: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,19 @@ class Batches(Iterator[Row]):
         return Batches(Batch(batch.size, change(batch.columns)) for batch in self.batches)
 
 
+def unique_names(columns: Iterable[ResultColumn]) -> list[str]:
+    """The names of the columns; a repeated name gets a number (`a`, `a_1`)."""
+    names: dict[str, None] = {}
+    again: dict[str, int] = {}
+    for column in columns:
+        name = column.name
+        while name in names:
+            again[column.name] = again.get(column.name, 0) + 1
+            name = f"{column.name}_{again[column.name]}"
+        names[name] = None
+    return list(names)
+
+
 def values(column: Column) -> Sequence[Any]:
     """The cells of a column as Python values."""
     if isinstance(column, Sequence):
@@ -106,6 +121,7 @@ def _begun(items: Iterable[Any]) -> Iterator[Any]:
     return chain((first,), iterator)
 
 
-def text_result(column: str, text: str) -> Result:
-    """Lines of text as a result of one string column."""
-    return Result((ResultColumn(column, STRING),), [(line,) for line in text.splitlines()], is_text=True)
+def text_result(column: str, text: str, *, is_json: bool = False) -> Result:
+    """Lines of text as a result of one string column; `is_json`: they are one JSON document."""
+    lines = text.split("\n") if is_json else text.splitlines()
+    return Result((ResultColumn(column, STRING),), [(line,) for line in lines], is_text=True, is_json=is_json)

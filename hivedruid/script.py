@@ -132,6 +132,17 @@ def is_complete(text: str) -> bool:
     return not begun and not _BLANK.sub("", text[end:])
 
 
+def last_end(text: str) -> int:
+    """The offset after the last `;` that ends a statement, 0 without one."""
+    end = 0
+    for match in _PIECE.finditer(text):
+        if match.lastgroup == "open":
+            break
+        if match.lastgroup == "end":
+            end = match.end()
+    return end
+
+
 _BLANK = re.compile(r"[\s\ufeff]+")
 _SOLID = re.compile(r"[^\s\ufeff]")
 

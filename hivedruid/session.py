@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid import defaults, script
+from hivedruid import configuration, script
 from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
 from hivedruid.engine.kinds import kind_of, require
@@ -26,14 +27,17 @@ from hivedruid.errors import (
     TiersChangedError,
     did_you_mean,
 )
+from hivedruid.hive_settings import mapped, noted_once, with_mapped
+from hivedruid.locations import anchored
 from hivedruid.positions import items_with_position, with_position
 from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result, through
+from hivedruid.scratch import remove_leftovers, remove_rows
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import mask_text, redact, remember, remember_statement
 from hivedruid.secrets import is_secret
 from hivedruid.setting_types import EMBEDDED, seconds
-from hivedruid.settings import ELSEWHERE, Settings
+from hivedruid.settings import Settings
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
@@ -47,8 +51,8 @@ if TYPE_CHECKING:
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.kept_secrets import KeptSecrets
+    from hivedruid.parser.macros import Macro
     from hivedruid.parser.statements import Statement
-    from hivedruid.plan.physical import DruidRead
     from hivedruid.spark.jobs import SparkRunner
 
 MAX_SOURCE_DEPTH = 16
@@ -57,51 +61,49 @@ MAX_FRAMES = 16_000
 usual 8 MB is sufficient for more than twice as many."""
 
 
-def _quiet(_text: str) -> None:
-    pass
-
-
-def _no(_text: str) -> bool:
-    return False
+def _quiet(_text: str) -> None: ...
 
 
 class Session:
-    """Runs statements against one home folder. With `dry_run`, every statement returns its plan; the catalog is a copy
-    in memory, so that later statements see what a script creates. Nothing is read or written, except requests to Druid
-    for metadata of data sources.
+    """Runs statements against one home folder. With `dry_run`, every statement returns its plan, and only metadata of
+    Druid is read; the catalog is a copy in memory, so that later statements see what a script creates.
 
-    `note` receives one-line notes, `progress` a status line that replaces the previous one ("" clears it), `info` the
-    outcome of a writing statement. `confirm` is called before records are lost or reread. Not thread-safe: `background`
-    names work of another thread, with its own Spark session and without a log. Close it; it is a context manager.
+    `configured` are the settings below `hiveconf`, by default those of `configuration`. `note` receives one-line notes,
+    `progress` a status line that replaces the previous one ("" clears it), `info` the outcome of a writing statement.
+    `confirm` is called before records are lost or reread. Not thread-safe, except for `interrupt`: `background` names
+    work of another thread, with its own Spark session and no log, `spark_name` only its Spark session. Close it.
     """
 
     def __init__(
         self,
         home: Path,
         *,
+        configured: Mapping[str, str] | None = None,
         hiveconf: Mapping[str, str] | None = None,
         hivevar: Mapping[str, str] | None = None,
         dry_run: bool = False,
         note: Callable[[str], None] = _quiet,
         progress: Callable[[str], None] = _quiet,
         info: Callable[[str], None] = _quiet,
-        confirm: Callable[[str], bool] = _no,
+        confirm: Callable[[str], bool] = lambda _: False,
         background: str = "",
+        spark_name: str = "",
     ) -> None:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_FRAMES))
         self.home = home.absolute()
-        self._defaults = defaults.read(self.home)
-        self.settings = Settings({**self._defaults, **(hiveconf or {})})
+        self._defaults = configuration.values(self.home) if configured is None else configured
+        self.settings = Settings({**self._defaults, **with_mapped(hiveconf or {})})
         self._initial = self.settings.copy()
         self.variables: dict[str, str] = dict(hivevar or {})
         for given in (self.settings.changed(), self.variables):
             remember(value for key, value in given.items() if is_secret(key))
         self.database = "default"
+        self._macros: dict[str, Macro] = {}
         self._note = note
         self._progress = progress
         self._info = info
         self._confirm = confirm
-        self._background = background
+        self._spark_name = spark_name or background
         self.on_plan: Callable[[list[str]], None] | None = None
         """Receives the short plan of a statement before it runs."""
         self._log = None if dry_run or background else QueryLog(self.home, note)
@@ -113,9 +115,12 @@ class Session:
         self._services: Services | None = None
         self._spark: SparkRunner | None = None
         self._kept: KeptSecrets | None = None
-        self._noted: set[str] = set()
+        if not dry_run:
+            remove_leftovers(self.home / "scratch")
+        self._note_setting = noted_once(note)
         self._noted_places: set[tuple[str, str]] = set()
-        self._note_elsewhere(hiveconf or ())
+        for key, text in (hiveconf or {}).items():
+            self._note_setting(key, text)
         self._unreadable = "SOURCE is only supported as a statement of a script"
 
     def __enter__(self) -> Session:
@@ -125,6 +130,9 @@ class Session:
         self.close()
 
     def close(self) -> None:
+        for table in self.catalog.temporary_tables():
+            remove_rows(table.location)
+            self.catalog.remove(table)
         if self._spark is not None:
             self._spark.close()
         if self._store is not None:
@@ -133,12 +141,22 @@ class Session:
             self._cluster.close()
         self._connection.close()
 
+    def interrupt(self) -> None:
+        """End the native query or the Spark jobs that another thread is waiting for in this session. Its statement
+        fails, unless nothing of it was running at that moment."""
+        for engine in (self._store, self._cluster):
+            if engine is not None:
+                engine.interrupt()
+        if self._spark is not None:
+            from hivedruid.spark.session import interrupt
+
+            interrupt(self.home, self._spark_name)
+
     # --- statements --------------------------------------------------------------------------------------------
 
     def statements(self, text: str, file: str | None = None) -> Iterator[SourceStatement]:
         """The statements of a script, with `${…}` substituted one statement at a time; SOURCE is expanded in place.
-        Raises ParseError at an unterminated string or comment.
-        """
+        Raises ParseError at an unterminated string or comment."""
         yield from self._statements(text, file, 0)
 
     def _statements(self, text: str, file: str | None, depth: int) -> Iterator[SourceStatement]:
@@ -203,7 +221,7 @@ class Session:
         from hivedruid.parser import parse
         from hivedruid.parser.statements import Explain, SourceScript
 
-        parsed = self._without_secrets(self._anchored(parse(statement)))
+        parsed = self._without_secrets(anchored(parse(statement, self._macros)))
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
         with with_position(statement), self._with_closest_table():
@@ -233,6 +251,10 @@ class Session:
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
         """Build the actions and execute them; a query that Druid rejects for lack of resources is rebuilt with scans
         only."""
+        if snapshot.has_moves and not self._dry_run:
+            from hivedruid.actions.partitioning.moves import complete_interrupted
+
+            snapshot = self._gathered(parsed) if complete_interrupted(self._get_services()) else snapshot
         if snapshot.tiers and not self._dry_run:
             from hivedruid.actions.tiering.exclusion import unmoved
 
@@ -290,13 +312,6 @@ class Session:
             else _redacted(text_result("Plan", "\n".join(["", heading, *user_level(built, self.settings)])))
         )
 
-    def _note_elsewhere(self, keys: Iterable[str]) -> None:
-        """Note Hive settings for locations that have no effect, which would otherwise be ignored silently."""
-        for key in keys:
-            if key in ELSEWHERE and key not in self._noted:
-                self._noted.add(key)
-                self._note(f"{key} has no effect: {ELSEWHERE[key]}")
-
     def _note_facts(self, snapshot: Snapshot) -> None:
         """Print notes about facts that affect the plan or the result."""
         if snapshot.unreachable is not None:
@@ -340,17 +355,6 @@ class Session:
             return url
         name = cluster_id(self.home)
         return f"the local cluster {name} of this home" if name else ""
-
-    def _anchored(self, statement: Statement) -> Statement:
-        """Resolve a relative LOCATION against the script's folder, or the current folder without a script."""
-        location = getattr(statement, "location", None)
-        inner = getattr(statement, "statement", None)
-        if inner is not None:
-            return replace(statement, statement=self._anchored(inner))  # type: ignore[call-arg]
-        if not location or ":" in location.partition("/")[0] or location.startswith("/"):
-            return statement
-        folder = os.path.dirname(statement.source.file) if statement.source.file else ""  # noqa: PTH120
-        return replace(statement, location=str(Path(folder, location).absolute()))  # type: ignore[call-arg]
 
     def _without_secrets(self, statement: Statement) -> Statement:
         """Replace plain-text secrets by references if they are allowed; otherwise they are rejected later."""
@@ -413,8 +417,8 @@ class Session:
             from hivedruid.actions.services import Services
 
             self._services = Services(
-                self.home, self.catalog, self.druid, self._get_spark,
-                self._use, self._change_setting, self._reset_setting, lambda: self.settings.time_zone, self._place,
+                self.home, self.catalog, self.druid, self._get_spark, partial(setattr, self, "database"),
+                self._change_setting, self._reset_setting, self._macros, lambda: self.settings.time_zone, self._place,
                 self._query_context, self.settings, self._note, self._info, self._confirm,
             )  # fmt: skip
         return self._services
@@ -426,14 +430,11 @@ class Session:
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
-                self.home, self.settings, self._write_parquet, self._progress, self._note, self._segment_storage,
-                self._avro_schemas, check_same, RejectsTables(self.home, self.catalog),
-                self._background,
+                self.home, self.settings, lambda *read: self.druid().write_parquet(*read), self._progress, self._note,
+                self._segment_storage, self._avro_schemas, check_same, RejectsTables(self.home, self.catalog),
+                self._spark_name,
             )  # fmt: skip
         return self._spark
-
-    def _write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
-        self.druid().write_parquet(read, columns, path)
 
     def _avro_schemas(self, table: Table, ids: Sequence[int]) -> Mapping[int, str]:
         from hivedruid.clients.schema_registry import schemas_of
@@ -450,17 +451,16 @@ class Session:
 
         return query_context(self.settings)
 
-    def _use(self, database: str) -> None:
-        self.database = database
-
     def _change_setting(self, key: str, value: str) -> None:
         if is_secret(key):
             remember([value])
-        self._note_elsewhere([key])
+        self._note_setting(key, value)
         if key.startswith("hivevar:"):
             self.variables[key.removeprefix("hivevar:")] = value
         else:
             self.settings.set(key, value)
+        if (target := mapped(key, value)) is not None:
+            self._change_setting(*target)
 
     def _reset_setting(self, key: str | None) -> None:
         if key is None:
@@ -476,10 +476,6 @@ class Session:
 
     def table_names(self) -> tuple[str, ...]:
         return self.catalog.table_names(self.database)
-
-    def column_names(self, table: str) -> tuple[str, ...]:
-        definition = self.catalog.find(self.database, table.lower())
-        return tuple(c.name for c in definition.columns) if definition else ()
 
 
 def _source_path(statement: SourceStatement) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +45,17 @@ class Setting:
     default: str
     doc: str
     values: tuple[str, ...] = ()
+
+
+def written_values(type_: str, values: Iterable[str], default: str) -> tuple[str, ...]:
+    """The values to offer for a setting or property, in the case of its default: those of a bool or an enum, and the
+    names that a Druid may have besides URLs."""
+    if type_ == "bool":
+        return ("true", "false")
+    if type_ == "druid":
+        return (EMBEDDED, "local")
+    lower = default != default.upper()
+    return tuple(value.lower() if lower else value for value in values)
 
 
 def other_machines(settings: Mapping[str, str]) -> str:

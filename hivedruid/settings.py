@@ -32,9 +32,12 @@ SETTINGS: dict[str, Setting] = {
             "Maximum number of rows that a writing task keeps in memory."),
         Setting("hive.druid.bitmap.type", "enum", "roaring",
             "Bitmap index type of written segments.", ("ROARING", "CONCISE")),
-        Setting("hive.druid.broker.address.default", "text", "", "Accepted for compatibility; use druid.url."),
-        Setting("hive.druid.coordinator.address.default", "text", "", "Accepted for compatibility; use druid.url."),
-        Setting("hive.druid.overlord.address.default", "text", "", "Accepted for compatibility; use druid.url."),
+        Setting("hive.druid.broker.address.default", "text", "",
+            "Hive's name of druid.url, as host:port; SET sets both."),
+        Setting("hive.druid.coordinator.address.default", "text", "",
+            "Hive's name of druid.coordinator.url, as host:port; SET sets both."),
+        Setting("hive.druid.overlord.address.default", "text", "",
+            "Hive's name of druid.overlord.url, as host:port; SET sets both."),
         Setting("hive.druid.basePersistDirectory", "text", "",
             "Accepted for compatibility; Druid tasks write segments."),
         Setting("hive.druid.storage.storageDirectory", "text", "",
@@ -61,6 +64,16 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for compatibility; Kerberos is not supported."),
         Setting("hive.exec.drop.ignorenonexistent", "bool", "true",
             "Whether DROP TABLE without IF EXISTS ignores a table that does not exist."),
+        Setting("hive.exec.dynamic.partition.mode", "enum", "nonstrict",
+            "Whether INSERT … PARTITION without a constant value is refused (strict).",
+            ("STRICT", "NONSTRICT")),
+        Setting("hive.msck.path.validation", "enum", "throw",
+            "What MSCK does with folders that are not those of partitions: fail (throw), or leave them out (skip, "
+            "ignore).",
+            ("THROW", "SKIP", "IGNORE")),
+        Setting("hivedruid.discover.partitions", "bool", "false",
+            "Whether queries find the partitions of external tables at their LOCATION, without MSCK; for tables "
+            "without the property discover.partitions."),
         Setting("hive.external.table.purge.default", "bool", "false",
             "Default of external.table.purge for new external tables."),
         Setting("hive.groupby.position.alias", "bool", "false",
@@ -69,13 +82,19 @@ SETTINGS: dict[str, Setting] = {
             "Whether a number in ORDER BY is a position in the SELECT list."),
         Setting("hive.default.nulls.last", "bool", "true",
             "Whether ORDER BY puts nulls last in ascending and first in descending order."),
+        Setting("hivedruid.statements.without.effect", "enum", "note",
+            "What GRANT, REVOKE, roles, LOCK, ADD JAR and RELOAD FUNCTIONS do: nothing, with a note, or fail (refuse).",
+            ("NOTE", "REFUSE")),
+        Setting("hive.support.quoted.identifiers", "enum", "column",
+            "Whether a name in backquotes is a name (column, standard), or in SELECT a regular expression (none).",
+            ("NONE", "COLUMN", "STANDARD")),
         Setting("hive.materializedview.rewriting", "bool", "true",
             "Whether queries can be rewritten to use materialized views."),
         Setting("hive.materializedview.rewriting.time.window", "span", "0min",
             "How long after its last rebuild a materialized view may be used although its source tables have changed "
             "(10min, 2h, 1d; negative: always), for views without the property rewriting.time.window."),
         Setting("hive.cli.print.header", "bool", "true",
-            "Whether table, csv, tsv and markdown output starts with the column names."),
+            "Whether table, csv, tsv, markdown and html output starts with the column names."),
         Setting("hive.variable.substitute", "bool", "true", "Whether `${…}` in statements is substituted."),
         Setting("hive.variable.substitute.depth", "int", "40",
             "Maximum rounds of substitution of `${…}` in values of `${…}`."),
@@ -198,12 +217,8 @@ SETTINGS: dict[str, Setting] = {
 """All supported keys. Other keys are stored and shown as in Hive, except those with `OWN_PREFIXES`, which must be
 listed here."""
 
-_DRUID = "use druid.url, druid.coordinator.url and druid.overlord.url"
 _METADATA = "Druid's metadata database is not accessed directly"
 ELSEWHERE: dict[str, str] = {
-    "hive.druid.broker.address.default": _DRUID,
-    "hive.druid.coordinator.address.default": _DRUID,
-    "hive.druid.overlord.address.default": _DRUID,
     "hive.druid.storage.storageDirectory": "deep storage is configured in Druid",
     "hive.druid.working.directory": "use hivedruid.staging.root",
     "hive.druid.metadata.uri": _METADATA,
@@ -290,7 +305,7 @@ class Settings(Mapping[str, str]):
 
 def check(key: str, value: str, span: Span | None = None) -> str:
     """The value to store. Raises SemanticError like `Settings.set`."""
-    setting = SETTINGS.get(key) or _of_family(key)
+    setting = find(key)
     if setting is None:
         if key.startswith(OWN_PREFIXES):
             hint = did_you_mean(key, SETTINGS) or "run SET -v to list all settings"
@@ -300,6 +315,11 @@ def check(key: str, value: str, span: Span | None = None) -> str:
         return CHECKS[setting.type](setting, value.strip())
     except HiveDruidError as error:
         raise error.at(span) from None
+
+
+def find(key: str) -> Setting | None:
+    """The setting of a key, also of one of FAMILIES; None if there is none."""
+    return SETTINGS.get(key) or _of_family(key)
 
 
 def _of_family(key: str) -> Setting | None:

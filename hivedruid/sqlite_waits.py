@@ -6,6 +6,8 @@ SQLite's own wait is silent, and Ctrl-C does not interrupt it. So it is short he
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -54,3 +56,17 @@ def connect(
     )  # fmt: skip
     connection.path, connection.patience = path, patience
     return connection
+
+
+@contextmanager
+def impatient(connection: sqlite3.Connection) -> Iterator[None]:
+    """Inside, `execute` raises sqlite3.OperationalError if another process has the lock for longer than one wait of
+    SQLite."""
+    if not isinstance(connection, WaitingConnection):
+        yield
+        return
+    patience, connection.patience = connection.patience, 0.0
+    try:
+        yield
+    finally:
+        connection.patience = patience

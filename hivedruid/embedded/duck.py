@@ -46,6 +46,8 @@ class Duck:
         self._connection.execute("SET TimeZone = 'UTC'")
         self._disabled = ""
         self._macros: set[str] = set()
+        self._busy: duckdb.DuckDBPyConnection | None = None
+        """The cursor that a thread is waiting for."""
 
     def prepare(self, sql: str) -> None:
         """Create the macros that a statement uses, and choose the optimizers for it."""
@@ -64,23 +66,48 @@ class Duck:
             self.prepare(sql)
             relation = cursor.sql(sql) if arrow else None
             if relation is not None and _ARROW_TYPES.issuperset(map(str, relation.types)):
-                for batch in relation.to_arrow_reader(ARROW_BATCH):
+                with self._waiting(cursor):
+                    reader = relation.to_arrow_reader(ARROW_BATCH)
+                while (batch := self._next(cursor, reader)) is not None:
                     yield Batch(batch.num_rows, tuple(batch.columns))
                 return
-            cursor.execute(sql)
-            while rows := cursor.fetchmany(BATCH):
+            with self._waiting(cursor):
+                cursor.execute(sql)
+                rows = cursor.fetchmany(BATCH)
+            while rows:
                 yield Batch(len(rows), tuple(zip(*rows, strict=True)))
+                with self._waiting(cursor):
+                    rows = cursor.fetchmany(BATCH)
+
+    def _next(self, cursor: duckdb.DuckDBPyConnection, reader: Iterator[Any]) -> Any:
+        with self._waiting(cursor):
+            return next(reader, None)
 
     def all(self, sql: str) -> list[tuple[Any, ...]]:
         with failures(sql), self._connection.cursor() as cursor:
             self.prepare(sql)
-            rows: list[tuple[Any, ...]] = cursor.execute(sql).fetchall()
+            with self._waiting(cursor):
+                rows: list[tuple[Any, ...]] = cursor.execute(sql).fetchall()
             return rows
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         with failures(sql), self._connection.cursor() as cursor:
             self.prepare(sql)
-            cursor.execute(sql, parameters)
+            with self._waiting(cursor):
+                cursor.execute(sql, parameters)
+
+    @contextmanager
+    def _waiting(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        self._busy = cursor
+        try:
+            yield
+        finally:
+            self._busy = None
+
+    def interrupt(self) -> None:
+        """End the statement that another thread is waiting for."""
+        if (cursor := self._busy) is not None:
+            cursor.interrupt()
 
     def close(self) -> None:
         self._connection.close()
@@ -89,9 +116,14 @@ class Duck:
 @contextmanager
 def failures(sql: str = "") -> Iterator[None]:
     """DuckDB's and the file system's errors as one-line DruidErrors; the error names a damaged file that `sql`
-    reads."""
+    reads. DuckDB raises RuntimeError in place of the KeyboardInterrupt that ended its query (PyErr_CheckSignals in
+    DuckDBPyConnection::CompletePendingQuery)."""
     try:
         yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
     except duckdb.Error as error:
         if _hint(str(error)) is None and _UNREADABLE.search(str(error)) and (damaged := _damaged(sql)):
             raise DruidError(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
+from hivedruid.catalog.statistics import SEGMENTS, ColumnStatistics, TableStatistics
 from hivedruid.embedded.intervals import format_instant, parse_intervals
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.relations import Relation
@@ -105,6 +105,7 @@ def statistics(segments: list[Segment]) -> TableStatistics | None:
         min(s.start for s in segments),
         max(s.end for s in segments),
         of=f"{len(segments)} segments {paths:08x}",
+        rows_from=SEGMENTS,
     )
 
 

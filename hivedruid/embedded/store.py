@@ -220,6 +220,10 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
         self._manifest.drop(data_source)
         self._storage.clean()
 
+    def interrupt(self) -> None:
+        if (duck := self._duck) is not None:
+            duck.interrupt()
+
     def close(self) -> None:
         if self._duck is not None:
             self._duck.close()

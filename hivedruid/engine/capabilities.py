@@ -221,13 +221,14 @@ class KafkaIngestion(Protocol):
     def ingestion_facts(
         self,
         data_source: str,
+        supervisor: str,
         *,
         whole: bool,
         wait_for_offsets: bool = False,
         feed: Mapping[str, Any] | None = None,
         moment: int | None = None,
     ) -> IngestionFacts:
-        """The state of the supervisor of a data source.
+        """The state of a supervisor of a data source, by its id, with the other supervisors of the data source.
 
         `whole` adds its status and the workers. With `wait_for_offsets` the call waits, for some seconds if needed,
         until the supervisor knows the offsets of its tasks. With `feed`, a supervisor spec, the offsets of the topic

@@ -54,5 +54,9 @@ class DruidEngine(Protocol):
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
 
+    def interrupt(self) -> None:
+        """End the native query that another thread is waiting for; that thread gets a DruidError. Without such a query
+        nothing happens."""
+
     def close(self) -> None:
         """Close files and connections."""

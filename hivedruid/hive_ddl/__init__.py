@@ -22,7 +22,7 @@ from hivedruid.hive_ddl.settings import revise_set
 from hivedruid.parser import parse
 from hivedruid.parser.queries import QUERY_WORDS
 from hivedruid.parser.statements import TableName
-from hivedruid.parser.statements.utility import SetSetting
+from hivedruid.parser.statements.utility import SetSetting, WithoutEffect
 from hivedruid.parser.tokens import next_word
 from hivedruid.redaction import redact
 from hivedruid.script import SourceStatement
@@ -56,7 +56,10 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
         why = "the statement appears to contain a secret; use env:NAME, the name of an environment variable"
         return Imported(source, None, (*findings, Finding("refused", why)))
     try:
-        table = tables.take(parse(changed))
+        parsed = parse(changed)
+        if isinstance(parsed, WithoutEffect):
+            return Imported(source, "", (*findings, Finding("dropped", parsed.reason)))
+        table = tables.take(parsed)
     except HiveDruidError as error:
         if _is_needless(changed, error):
             return Imported(source, "", (*findings, Finding("dropped", _explanation(error, hint=False))))

@@ -15,16 +15,16 @@ from hivedruid.errors import ParseError
 from hivedruid.hive_ddl.avro import avro_columns
 from hivedruid.hive_ddl.draft import Draft, Pair
 from hivedruid.hive_ddl.properties import revised
-from hivedruid.parser.create import STORAGE_HANDLERS
+from hivedruid.parser.table_clauses import INPUT_FORMATS, STORAGE_HANDLERS
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS, SERDE_FORMATS
 
 _CLAUSES = (
     "COMMENT", "PARTITIONED BY", "CLUSTERED BY", "SKEWED BY", "ROW FORMAT", "STORED BY", "STORED AS",
     "WITH SERDEPROPERTIES", "LOCATION", "TBLPROPERTIES", "LIKE", "AS",
 )  # fmt: skip
+_FORMATS = ("", "ORC", "ORCFILE", "PARQUET", "PARQUETFILE", "TEXTFILE", "JSONFILE")
 _DRUID_HANDLER = re.compile(r"org\.apache\.hadoop\.hive\.druid\.\w*DruidStorageHandler\w*")
 """The storage handler, and the wrappers in Hive's own tests."""
-_INPUT_FORMATS = {"OrcInputFormat": "ORC", "MapredParquetInputFormat": "PARQUET", "TextInputFormat": "TEXTFILE"}
 
 
 @dataclass(frozen=True)
@@ -222,12 +222,13 @@ def _handler_clauses(shape: Shape) -> None:
 
 
 def _file_format(shape: Shape) -> None:
-    """STORED AS. Managed tables are Iceberg tables with ORC files; their former layout does not matter."""
+    """STORED AS. Managed tables are Iceberg tables with ORC files; their former format is that of files that LOAD DATA
+    reads, and is dropped if it is not supported."""
     clause = shape.clauses.get("STORED AS")
     if shape.kind not in ("files", "iceberg") or "LIKE" in shape.clauses:
         return
     name = _format_name(shape)
-    if shape.kind == "iceberg":
+    if shape.kind == "iceberg" and not (name in _FORMATS and _has_serde(shape)):
         why = "managed tables are Iceberg tables with ORC files; use EXTERNAL and LOCATION to read existing files"
         shape.drop("ROW FORMAT", why)
         shape.drop("WITH SERDEPROPERTIES", why)
@@ -248,10 +249,19 @@ def _format_name(shape: Shape) -> str:
     tokens = shape.draft.tokens[index : index + 1]
     if not tokens or tokens[0].token_type != TokenType.STRING:
         return word
-    name = _INPUT_FORMATS.get(tokens[0].text.rpartition(".")[2], word)
+    name = INPUT_FORMATS.get(tokens[0].text.rpartition(".")[2], word)
     clause = shape.clauses.get("ROW FORMAT")
     serde = shape.draft.tokens[clause.index + 1].text if clause and clause.index + 1 < len(shape.draft.tokens) else ""
     return "JSONFILE" if name == "TEXTFILE" and SERDE_FORMATS.get(serde) == "jsonfile" else name
+
+
+def _has_serde(shape: Shape) -> bool:
+    """Whether the SerDe of ROW FORMAT is supported."""
+    clause = shape.clauses.get("ROW FORMAT")
+    if clause is None or shape.value("ROW FORMAT").upper() != "SERDE":
+        return True
+    following = shape.draft.tokens[clause.index + 1 : clause.index + 2]
+    return any(token.text in SERDE_FORMATS for token in following)
 
 
 def _file_location(shape: Shape) -> None:

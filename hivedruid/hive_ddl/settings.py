@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.hive_ddl.findings import Finding
+from hivedruid.hive_settings import mapped
 from hivedruid.parser.statements.utility import SetSetting
 from hivedruid.secrets import is_secret
 from hivedruid.settings import OWN_PREFIXES, SETTINGS, WITHOUT_EFFECT, check
-
-_ADDRESSES = {
-    "hive.druid.broker.address.default": "druid.url",
-    "hive.druid.coordinator.address.default": "druid.coordinator.url",
-    "hive.druid.overlord.address.default": "druid.overlord.url",
-}
 
 
 def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
@@ -21,13 +16,13 @@ def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
     if key is None or value is None:
         return None, []
     setting = SETTINGS.get(key)
-    if key in _ADDRESSES and value:
-        url = value if "://" in value else f"http://{value}"
+    if (target := mapped(key, value)) is not None:
+        name, url = target
         try:
-            check(_ADDRESSES[key], url)
+            check(name, url)
         except HiveDruidError:
-            return "", [Finding("dropped", f"{key} (its value is not a valid address; use {_ADDRESSES[key]})")]
-        return f"SET {_ADDRESSES[key]}={url}", [Finding("changed", f"{key} is now {_ADDRESSES[key]}, which is a URL")]
+            return "", [Finding("dropped", f"{key} (its value is not a valid address; use {name})")]
+        return f"SET {name}={url}", [Finding("changed", f"{key} is now {name}, which is a URL")]
     if setting is not None and setting.doc.startswith(WITHOUT_EFFECT):
         return "", [Finding("dropped", f"{key} ({setting.doc.removeprefix(WITHOUT_EFFECT).rstrip('.')})")]
     if is_secret(key) and (setting is None or setting.type != "reference"):

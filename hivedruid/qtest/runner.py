@@ -1,7 +1,7 @@
 """`.q` scripts as tests: the expected output of a script is in `.q.out` beside it.
 
 Each script runs in a home of its own, with the clock and the time zone pinned, so that its output is the same
-on every machine and every day. See docs/cli.md for the format.
+on every machine and every day. See docs/q-tests.md for the format.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hivedruid.diagnostics import FAILED, OK, one_line
 from hivedruid.engine.capabilities import Loading
 from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import HiveDruidError, ParseError, UsageError
+from hivedruid.output_file import write_text
 from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.secret_text import mask_from_first, mask_text
 
@@ -135,7 +136,7 @@ def run_script(
     if transcript.bugs or transcript.text == expected:
         return Outcome(script, bugs=transcript.bugs)
     if update:
-        _write_atomically(expected_file, transcript.text)
+        write_text(expected_file, transcript.text)
         return Outcome(script, updated=True)
     if expected is None:
         return Outcome(script, diff=f"{expected_file} is missing: create it with --update and review it\n")
@@ -170,6 +171,7 @@ def transcribe(
     try:
         session = Session(
             home,
+            configured={},
             hiveconf={**PINNED, **(settings or {})},
             hivevar={"home": str(home), "dir": str(folder), **(variables or {})},
             note=notes.append,
@@ -352,16 +354,6 @@ def _coloured(diff: str) -> str:
     colours = {"-": "\033[31m", "+": "\033[32m", "@": "\033[36m"}
     lines = diff.splitlines()
     return "".join(f"{colours[line[0]]}{line}\033[0m\n" if line[:1] in colours else f"{line}\n" for line in lines)
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    written = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        written.write_text(text, encoding="utf-8", newline="\n")
-        written.replace(path)
-    except OSError as error:
-        written.unlink(missing_ok=True)
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _run_all(

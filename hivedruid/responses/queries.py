@@ -9,9 +9,10 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from hivedruid.druid.interval_sets import from_json
+from hivedruid.druid.paths import CANDIDATES, path_of
 from hivedruid.errors import DruidError
 from hivedruid.responses.answers import scan_rows
 from hivedruid.responses.batches import batches
@@ -88,9 +89,9 @@ class SegmentQueries:
 
     def _check(self, part: Mapping[str, Any]) -> None:
         """Raise DruidError if the broker has lost the segment: it omits unknown segments without an error."""
-        source, interval = quote(str(self.query["dataSource"]), safe=""), part["interval"]
+        interval = part["interval"]
         with closing(self._connection(self.broker)) as connection:
-            path = f"/druid/v2/datasources/{source}/candidates?intervals={interval}"
+            path = path_of(CANDIDATES, str(self.query["dataSource"]), intervals=interval)
             response = self._sent(connection, "GET", path)
             text = response.read()
             if response.status != 200:

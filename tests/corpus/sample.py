@@ -8,11 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hivedruid.catalog.table import Table
-from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.session import Session
 from hivedruid.tables.kafka_feed import fields_of_columns
-from tests.support.loads import ingest
+from tests.support.loads import index_task, ingest
 
 HERE = Path(__file__).parent
 NOW = "2024-12-24 18:30:00"
@@ -163,13 +161,7 @@ def fill(home: Path) -> None:
             lines = [json.dumps({fields[k]: v for k, v in row.items() if v is not None}) + "\n" for row in rows()]
             (folder / "rows.json").write_text("".join(lines), encoding="utf-8")
             if table.kind == "druid" and lines:
-                ingest(session.store, _task(table, folder))
-
-
-def _task(table: Table, folder: Path) -> dict[str, Any]:
-    task: dict[str, Any] = index_parallel_spec(table, {}, "nothing")
-    task["spec"]["ioConfig"]["inputSource"] = {"type": "local", "baseDir": str(folder), "filter": "*.json"}
-    return task
+                ingest(session.store, index_task(table, folder))
 
 
 def _at(text: str) -> int:

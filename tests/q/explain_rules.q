@@ -11,6 +11,9 @@ EXPLAIN CBO SELECT p.region, sum(e.clicks) AS s FROM edits e JOIN places p ON e.
 -- A rule that fires several times in a row is shown once.
 EXPLAIN CBO SELECT clicks FROM edits WHERE clicks > 1 UNION ALL SELECT clicks FROM edits WHERE clicks < 0;
 
+-- Several comparisons of one column are one range.
+EXPLAIN CBO SELECT country FROM edits WHERE clicks > 3 AND clicks >= 5 AND clicks IN (1, 5, 9) AND clicks < 100;
+
 -- IN becomes a semi join.
 EXPLAIN CBO SELECT country FROM edits WHERE country IN (SELECT country FROM places WHERE region = 'north');
 

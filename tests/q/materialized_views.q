@@ -73,6 +73,16 @@ SELECT sum(x), max(t) FROM facts WHERE k = 'a';
 ALTER MATERIALIZED VIEW by_k REBUILD;
 SELECT sum(x), max(t) FROM facts WHERE k = 'a';
 SHOW MATERIALIZED VIEWS LIKE 'by*';
+-- A temporary table hides the view's table from queries, and not from the view.
+CREATE TEMPORARY TABLE facts LIKE facts;
+INSERT INTO facts VALUES ('2021-01-01 00:00:00', 'a', 0.5);
+EXPLAIN SELECT sum(x) FROM facts WHERE k = 'a';
+SELECT sum(x), max(t) FROM facts WHERE k = 'a';
+SHOW MATERIALIZED VIEWS LIKE 'by*';
+ALTER MATERIALIZED VIEW by_k REBUILD;
+SELECT k, s FROM by_k ORDER BY k;
+DROP TABLE facts;
+SELECT sum(x), max(t) FROM facts WHERE k = 'a';
 -- Refused, or never used.
 CREATE MATERIALIZED VIEW v STORED BY 'druid' AS SELECT country FROM ev;
 CREATE MATERIALIZED VIEW v STORED BY 'druid' TBLPROPERTIES ('kafka.topic' = 't') AS SELECT `__time` FROM ev;

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
+from tests.support.streams import until
+
 
 def kafka_python() -> Any:
     """The module; below Python 3.13 it reads its resources in a deprecated way."""
@@ -78,8 +80,16 @@ class Topics:
     def close(self) -> None:
         self.producer.close()
         if self.made:
-            self.admin.delete_topics(self.made, raise_errors=False)
+            until(self._is_deleted, "a connection to the controller")
         self.admin.close()
+
+    def _is_deleted(self) -> bool:
+        """Delete the topics; False if the client of a broker that has just been restarted is not connected yet."""
+        try:
+            self.admin.delete_topics(self.made, raise_errors=False)
+        except kafka_python().errors.NodeNotReadyError:
+            return False
+        return True
 
 
 @contextmanager

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from hivedruid.errors import KafkaError
 from hivedruid.session import Session
+from tests.support.ingestion import until
 from tests.support.job_homes import run
 
 SLOWLY = {"kafka.consumer.max.partition.fetch.bytes": "2000", "kafka.consumer.fetch.max.bytes": "2000"}
@@ -44,9 +46,20 @@ class Fault:
 
 
 def create(session: Session, bootstrap: str, topic: str, **more: str) -> str:
+    """A table over a topic, which a broker that has just started may not know yet."""
     properties = {"kafka.topic": topic, "kafka.bootstrap.servers": bootstrap, **SLOWLY, **more}
     pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-    run(session, f"CREATE EXTERNAL TABLE {topic} (n bigint) STORED BY 'kafka' TBLPROPERTIES ({pairs})")
+
+    def is_created() -> bool:
+        try:
+            run(session, f"CREATE EXTERNAL TABLE {topic} (n bigint) STORED BY 'kafka' TBLPROPERTIES ({pairs})")
+        except KafkaError as error:
+            if "does not exist" not in error.message:
+                raise
+            return False
+        return True
+
+    until(is_created, f"the brokers to know {topic}")
     return topic
 
 

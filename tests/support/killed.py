@@ -24,6 +24,7 @@ from time import monotonic, sleep
 from typing import Any, NoReturn
 
 from hivedruid.actions.materialized import run as run_materialized
+from hivedruid.actions.partitioning import moves
 from hivedruid.actions.writing import staging
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.ingestions import Ingestions
@@ -38,7 +39,7 @@ from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
-from hivedruid.spark import row_changes, tiers
+from hivedruid.spark import partition_writing, row_changes, tiers
 from hivedruid.spark import streams as commits
 from hivedruid.spark.jobs import SparkRunner
 
@@ -242,7 +243,9 @@ def _watch(moments: Moments) -> None:
         (SparkRunner, ("stage", "write", "stage_records")),
         (Manifest, ("remove",)),
         (tiers, ("delete_batch", "delete_rows")),
-        (row_changes, ("change_rows",)),
+        (row_changes, ("change_rows", "kept", "commit")),
+        (partition_writing, ("stage",)),
+        (moves, ("move_files",)),
         (Batches, ("keep",)),
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),

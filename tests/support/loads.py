@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from hivedruid.druid import granularities
-from hivedruid.druid.ingestion import Replaces
+from hivedruid.druid.ingestion import Replaces, index_parallel_spec
 from hivedruid.druid.interval_sets import merged
 from hivedruid.jobs.load import Load, LoadReport, NoJournal
 from hivedruid.jobs.staged import Interval, NumberType, StagedRows, Sum, summed_fields
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.table import Table
     from hivedruid.engine.capabilities import Loading
 
 MakeLoad = Callable[..., Load]
@@ -28,6 +29,13 @@ MakeLoad = Callable[..., Load]
 def ingest(druid: Loading, spec: Mapping[str, Any]) -> LoadReport:
     """Run a task over its local files, without a record of it."""
     return druid.ingest(load(spec), NoJournal())
+
+
+def index_task(table: Table, folder: Path) -> dict[str, Any]:
+    """The task that adds the JSON files of a folder to a table, as INSERT would submit it."""
+    task: dict[str, Any] = index_parallel_spec(table, {}, "nothing")
+    task["spec"]["ioConfig"]["inputSource"] = {"type": "local", "baseDir": str(folder), "filter": "*.json"}
+    return task
 
 
 def load(spec: Mapping[str, Any], task: str = "") -> Load:

@@ -58,6 +58,7 @@ CODES = {
     errors.MalformedRecordError: FAILED,
     errors.RejectLimitError: FAILED,
     errors.CommitConflictError: FAILED,
+    errors.CancelledError: FAILED,
     errors.ConnectError: UNREACHABLE,
 }
 

@@ -62,10 +62,12 @@ def test_explain_loads_the_parser_alone(tmp_path: Path) -> None:
 
 def test_catalog_statements_load_no_engine(tmp_path: Path) -> None:
     script = "CREATE DATABASE d; USE d; CREATE TABLE t (a int); SHOW TABLES; DESCRIBE t; DROP TABLE t; SET -v"
-    assert loaded_by("sql", "--home", str(tmp_path), "-e", script) & HEAVY == {"sqlglot"}
+    path = tmp_path / "script.q"
+    path.write_text(script, encoding="utf-8")
+    assert loaded_by("sql", "--home", str(tmp_path / "home"), "-f", str(path)) & HEAVY == {"sqlglot"}
 
 
 def test_the_pytest_plugin_loads_nothing_of_hivedruid_but_itself() -> None:
     code = "import pytest, hivedruid.qtest.plugin, sys; print(*(m for m in sys.modules if m.startswith('hivedruid')))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(run.stdout.split()) == {"hivedruid", "hivedruid.qtest", "hivedruid.qtest.plugin"}
+    assert set(run.stdout.split()) == {"hivedruid", "hivedruid.qtest", "hivedruid.qtest.plugin", "hivedruid.versions"}

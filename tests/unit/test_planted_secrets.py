@@ -12,7 +12,7 @@ import pytest
 from hivedruid.cli import main
 from hivedruid.diagnostics import Diagnostics
 from hivedruid.qtest.runner import transcribe
-from hivedruid.repl import History
+from hivedruid.repl.history import History
 from hivedruid.run import Output, run_text
 from hivedruid.session import Session
 

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -108,6 +109,10 @@ def test_json_reads_back_and_its_keys_differ() -> None:
         ("jsonl", ""),
         ("vertical", ""),
         ("markdown", "| page | added |\n| --- | ---: |\n"),
+        (
+            "html",
+            '<table style="white-space:pre-wrap">\n<thead>\n<tr><th>page</th><th>added</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table>\n',
+        ),
     ],
 )
 def test_no_rows(layout: str, shown: str) -> None:
@@ -132,6 +137,40 @@ def test_without_header() -> None:
 def test_lines_of_text_stay_as_they_are(layout: str) -> None:
     plan = text_result("Explain", 'Stage-0\n  Fetch, "x" | y\n\n\tz\x1b[0m')
     assert text(plan, layout) == 'Stage-0\n  Fetch, "x" | y\n\n\tz\\x1b[0m\n'
+
+
+def test_html_has_the_values_of_the_rows() -> None:
+    """As a parser of HTML reads them; NULL differs from the text NULL by its class."""
+    cells: list[tuple[str, str]] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if tag == "td":
+                cells.append((str(dict(attrs).get("class", "")), ""))
+
+        def handle_data(self, data: str) -> None:
+            if self.lasttag == "td" and data != "\n":
+                cells[-1] = (cells[-1][0], cells[-1][1] + data)
+
+    values = ["<b>&amp;", "a  b\n  c\td", "日本", "NULL", ""]
+    columns = (ResultColumn("<i>", types.STRING),)
+    shown = text(Result(columns, [*((value,) for value in values), (None,)]), "html")
+    Reader().feed(shown)
+    assert shown.isascii()
+    assert cells == [*(("", value) for value in values), ("null", "NULL")]
+
+
+def test_lines_of_text_in_html() -> None:
+    assert text(text_result("Explain", "  a < b\nc"), "html") == "<pre>\n  a &lt; b\nc\n</pre>\n"
+
+
+def test_a_json_document_is_printed_as_it_is() -> None:
+    document = {"a": ["x\x9b\u2028", {"b": None}], "c": {}}
+    plan = text_result("Explain", json.dumps(document, indent=2, ensure_ascii=False), is_json=True)
+    assert json.loads(text(plan, "json")) == document
+    assert json.loads(text(plan, "jsonl")) == document
+    assert text(plan, "jsonl").count("\n") == 1
+    assert text(plan, "table").startswith('{\n  "a": [\n')
 
 
 def test_lines_of_text_are_rows_in_json() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,7 @@ def test_rows_that_are_in_another_druid_are_not_missed_in_silence(tmp_path: Path
 def test_an_error_without_a_place_gets_the_statements(tmp_path: Path) -> None:
     with Session(tmp_path) as session:
         run(session, "CREATE DATABASE a")
-        error = failed(session, "\n\n  DROP VIEW missing")
+        error = failed(session, "\n\n  DROP DATABASE missing")
         assert isinstance(error, SemanticError)
         assert error.span is not None
         assert error.span.line == 3
@@ -217,29 +218,40 @@ def test_a_dry_run_over_a_home_leaves_it_as_it_is(tmp_path: Path) -> None:
         assert run(session, "SHOW TABLES") == [("t",)]
 
 
-def test_a_key_of_hive_that_names_another_place_is_noted_once(tmp_path: Path) -> None:
+def test_settings_without_effect_are_noted_once(tmp_path: Path) -> None:
     notes: list[str] = []
+    texts = (
+        "SET hive.exec.parallel=true", "SET hive.exec.parallel=false", "SET hive.exec.paralel=true", "SET my.own=1",
+        "SET own=1", "SET hivevar:a=1", "SET tez.queue.name=x", "SET hive.druid.sleep.time=PT1S", "SET hivedruid.x=1",
+        "SET hive.default.nulls.last=false", "SET spark.executor.memory=1g",
+    )  # fmt: skip
     with Session(tmp_path, hiveconf={"hive.metastore.uris": "thrift://h:9083"}, note=notes.append) as session:
-        for text in ("SET hive.druid.broker.address.default=h:8082", "SET hive.druid.broker.address.default=h:8083"):
-            for statement in session.statements(text):
-                session.execute(statement)
-    assert [note.partition(" has no effect: ")[0] for note in notes] == [
-        "hive.metastore.uris",
-        "hive.druid.broker.address.default",
+        for text in texts:
+            with suppress(SemanticError):
+                run(session, text)
+    assert notes == [
+        "hive.metastore.uris has no effect: tables are stored in the home folder (--home)",
+        "hive.exec.parallel has no effect: this setting of Hive or Hadoop is not used",
+        "'hive.exec.paralel' is an unknown setting and has no effect; did you mean 'hive.exec.parallel'?",
+        "'my.own' is an unknown setting; it can only be used as ${hiveconf:my.own}",
+        "tez.queue.name has no effect: this setting of Hive or Hadoop is not used",
+        "hive.druid.sleep.time has no effect: Hive no longer uses it",
     ]
 
 
-def test_the_hint_for_partitions_does_not_lead_to_nulls(tmp_path: Path) -> None:
-    with Session(tmp_path) as session:
-        text = "CREATE EXTERNAL TABLE f (a int) PARTITIONED BY (d string) STORED AS PARQUET LOCATION '/x'"
-        with pytest.raises(HiveDruidError) as raised:
-            session.execute(next(session.statements(text)))
-        hint = raised.value.hint or ""
-        assert "as plain columns they would be NULL" in hint
-        for advised in (
-            "CREATE EXTERNAL TABLE f1 (a int) STORED AS PARQUET LOCATION '/x/d=1'",
-            "CREATE EXTERNAL TABLE f2 (a int) STORED AS PARQUET LOCATION '/x/d=2'",
-            "CREATE VIEW f AS SELECT *, '1' AS d FROM f1 UNION ALL SELECT *, '2' AS d FROM f2",
-        ):
-            session.execute(next(session.statements(advised)))
-        assert session.column_names("f") == ("a", "d")
+def test_the_addresses_of_hives_druid_handler_are_used(tmp_path: Path) -> None:
+    notes: list[str] = []
+    given = {"hive.druid.broker.address.default": "h:8082", "hive.druid.overlord.address.default": "h:8090"}
+    with Session(tmp_path, hiveconf=given, note=notes.append) as session:
+        assert session.settings["druid.url"] == "http://h:8082"
+        assert session.settings["druid.overlord.url"] == "http://h:8090"
+        run(session, "SET hive.druid.broker.address.default=https://h:9")
+        assert session.settings["druid.url"] == "https://h:9"
+        assert session.settings["hive.druid.broker.address.default"] == "https://h:9"
+        with pytest.raises(SemanticError, match=r"druid\.url"):
+            run(session, "SET hive.druid.broker.address.default=ftp://h")
+        run(session, "SET hive.druid.coordinator.address.default=")
+        assert session.settings["druid.coordinator.url"] == ""
+    assert [note.partition(" sets ")[2] for note in notes] == ["druid.url", "druid.overlord.url"]
+    with Session(tmp_path, hiveconf={**given, "druid.url": "http://other"}) as session:
+        assert session.settings["druid.url"] == "http://other"

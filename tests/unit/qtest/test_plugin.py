@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 
 @pytest.fixture
@@ -63,3 +65,15 @@ def test_a_script_that_cannot_be_read_is_one_line(project: Path) -> None:
     assert code == 1
     assert "UsageError: cannot read" in text
     assert "runner.py" not in text
+
+
+def test_hook_of_pre_commit(project: Path) -> None:
+    """What pre-commit runs: the entry with the changed files that match the pattern."""
+    (hook,) = yaml.safe_load((Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    changed = [path.name for path in project.iterdir() if re.search(hook["files"], path.name)]
+    assert changed == ["first.q"]
+    program, *arguments = hook["entry"].split()
+    command = [str(Path(sys.executable).parent / program), *arguments, *changed]
+    assert subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 1
+    subprocess.run([*command, "--update"], cwd=project, capture_output=True, check=True)
+    assert subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 0
