@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -192,7 +192,21 @@ class Builder:
                     node.columns[position or 0].ref, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))
                 )
             )
-        return self.limited(node, tuple(key for key in keys if not isinstance(key.rex, Literal)), e)
+        kept = tuple(key for key in keys if not isinstance(key.rex, Literal))
+        if not any(has(key.rex, Subquery) for key in kept):
+            return self.limited(node, kept, e)
+        named, kept = self._named_keys(node, kept)
+        rows = self.limited(named, kept, e)
+        return nodes.Project(node.columns, rows, tuple(c.ref for c in node.columns))
+
+    def _named_keys(self, node: Node, keys: tuple[SortKey, ...]) -> tuple[Node, tuple[SortKey, ...]]:
+        """The node with a column for each key, and the keys by these columns: Spark sorts by IN (SELECT …) only so."""
+        from hivedruid.plan.quantified import exact_in_value
+
+        columns = tuple(self.new_column("_key", key.rex.type) for key in keys)
+        values = tuple(exact_in_value(key.rex, self.new_column) for key in keys)
+        named = nodes.Project((*node.columns, *columns), node, (*(c.ref for c in node.columns), *values))
+        return named, tuple(replace(key, rex=column.ref) for key, column in zip(keys, columns, strict=True))
 
     def limited(self, node: Node, keys: tuple[SortKey, ...], e: exp.Expr) -> Node:
         fetch, offset = self._number(e.args.get("limit")), self._number(e.args.get("offset")) or 0

@@ -95,6 +95,12 @@ class _Block:
         return " ".join([*clauses, *([self.limit] if self.limit else [])])
 
 
+def _has_output_only(block: _Block) -> bool:
+    """Whether an expression is one that Spark accepts in SELECT and not in ORDER BY."""
+    text = "".join(block.exprs.values())
+    return any(part in text for part in (" OVER (", " IN (SELECT ", "EXISTS (SELECT "))
+
+
 class _Writer:
     def __init__(self, zone: str, leaf: Leaf) -> None:
         self.leaf = leaf
@@ -162,7 +168,7 @@ class _Writer:
     def _project(self, node: nodes.Project) -> _Block:
         block = self._block(node.input)
         same = all(isinstance(e, Ref) and e.id == c.id for e, c in zip(node.exprs, node.columns, strict=True))
-        if block.order and same and not block.has_grouping_sets and " OVER (" not in "".join(block.exprs.values()):
+        if block.order and same and not block.has_grouping_sets and not _has_output_only(block):
             block.columns = node.columns  # ORDER BY may use columns that are not in the output
             return block
         if (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from random import Random
@@ -77,13 +78,11 @@ class Hunt:
     def found(self) -> Iterator[Found | None]:
         """For each statement the error of Spark, None if there is none; endless."""
         random, known = Random(self.seed), corpus()
-        with Session(self.home, dry_run=True, hivevar={"dir": str(ROOT / "tests" / "q")}) as session:
-            for text in split(TABLES):
-                session.execute(text)
+        with session_of_tables(self.home) as session:
             while True:
                 made = statement(random, known)
                 self.statements += 1
-                yield self._refused(made, planned(session, made))
+                yield self._refused(made, jobs_of(session, made))
                 session.settings.reset("druid.url")
 
     def _refused(self, text: str, found: list[SparkJob]) -> Found | None:
@@ -95,7 +94,16 @@ class Hunt:
         return None
 
 
-def planned(session: Session, text: str) -> list[SparkJob]:
+@contextmanager
+def session_of_tables(home: Path) -> Iterator[Session]:
+    """A session that runs nothing, with the tables of generated statements."""
+    with Session(home, dry_run=True, hivevar={"dir": str(ROOT / "tests" / "q")}) as session:
+        for text in split(TABLES):
+            session.execute(text)
+        yield session
+
+
+def jobs_of(session: Session, text: str) -> list[SparkJob]:
     """The Spark jobs of a dry run of a script; none if it is refused."""
     found: list[SparkJob] = []
 

@@ -18,7 +18,7 @@ from hivedruid.plan.physical import SparkJob
 from hivedruid.plan.split import spark_job
 from hivedruid.script import SourceStatement
 from hivedruid.spark import session
-from tests.support.analysed import Hunt, refusal
+from tests.support.analysed import Hunt, jobs_of, refusal, session_of_tables
 from tests.support.planning import plan
 
 if TYPE_CHECKING:
@@ -49,6 +49,20 @@ ALONE = (
     "NOT {0}", "- {0}", "~ {0}", "if({0}, 1, 2)", "CASE WHEN {0} THEN 1 END", "{0} IS TRUE", "{0} AND b", "{0}.x", "{0}[0]",
     "sum({0}) OVER (PARTITION BY i)", "min({0}) OVER ()", "collect_set({0}) OVER ()", "sort_array(array({0}))", "hex({0})",
     "printf('%s', {0})", "hash({0})", "xpath_int({0}, '/a')", "xpath_int('<a/>', {0})", "year({0})",
+)  # fmt: skip
+
+SUBQUERIES = (
+    "{x} IN (SELECT {x} FROM {t})", "{x} NOT IN (SELECT 'a')", "{x} = ANY (SELECT {x} FROM {t})", "EXISTS (SELECT 1 FROM {t})",
+    "1 NOT IN (SELECT 0)", "NOT EXISTS (SELECT 1 FROM {t} z WHERE z.{x} = {x})",
+)  # fmt: skip
+CLAUSES = (
+    "SELECT {s} FROM {t}", "SELECT {x} FROM {t} ORDER BY {s} LIMIT 3", "SELECT DISTINCT {x}, {s} q FROM {t} ORDER BY q",
+    "SELECT {x}, count(*) FROM {t} GROUP BY {x} HAVING count(*) > 1 ORDER BY {s} LIMIT 2",
+    "SELECT {x}, count(*) FROM {t} GROUP BY {x} WITH ROLLUP ORDER BY {s}", "SELECT {s}, count(*) FROM {t} GROUP BY {s}",
+    "SELECT sum(if({s}, 1, 0)) FROM {t}", "SELECT {x}, sum(1) OVER (PARTITION BY {s}) FROM {t}", "SELECT {x} FROM {t} SORT BY {s}",
+    "SELECT a.{x} FROM {t} a JOIN {t} b ON a.{x} = b.{x} ORDER BY a.{s}",
+    "SELECT {x} FROM {t} UNION ALL SELECT {x} FROM {t} ORDER BY {s} LIMIT 4",
+    "SELECT {x}, y FROM {t} LATERAL VIEW explode(array({s})) v AS y ORDER BY CASE WHEN {s} THEN 1 ELSE 2 END",
 )  # fmt: skip
 
 
@@ -107,3 +121,16 @@ def test_generated_statements_that_are_planned_are_analysed(spark: SparkSession,
             break
     assert not refused, "\n".join(refused)
     assert hunt.analysed
+
+
+@pytest.mark.spark
+def test_subqueries_are_analysed_in_every_clause(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark accepts IN and EXISTS in SELECT and in conditions, but not in ORDER BY."""
+    refused = []
+    with session_of_tables(tmp_path / "catalog") as session:
+        for (name, column), clause, subquery in product((("ev", "page"), ("m", "s")), CLAUSES, SUBQUERIES):
+            text = clause.format(s=subquery.format(x=column, t=name), x=column, t=name)
+            refused += [
+                f"{text}: {str(error)[:300]}" for job in jobs_of(session, text) if (error := refusal(spark, job))
+            ]
+    assert not refused, "\n".join(refused)
