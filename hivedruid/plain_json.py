@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.uniform_json import UniformJson
+
 if TYPE_CHECKING:
-    from pyarrow import Array, RecordBatch
+    from pyarrow import Array, DataType, RecordBatch
 
 TEXT = "STRING"
 KINDS = {
@@ -43,13 +45,26 @@ class PlainJson:
         import pyarrow as pa
 
         documents = _Documents([name for name, _ in self.fields])
+        uniform = UniformJson({name: _types()[kind][0] for name, kind in self.fields})
+        names = [column_name(number) for number in range(len(self.fields))]
         for batch in batches:
             values = batch["value"].to_pylist()
-            found = [documents.plain(value) for value in values]
-            columns = self._columns(found)
-            left = [value if each is _NOT_PLAIN else None for value, each in zip(values, found, strict=True)]
+            arrays = None if any(map(_may_exceed_limits, values)) else uniform.columns(values)
+            if arrays is None:
+                left, columns = self._one_by_one(values, documents)
+            else:
+                left, columns = pa.nulls(len(values), pa.binary()), dict(zip(names, arrays, strict=True))
             kept = {name: batch[name] for name in batch.schema.names if name != "value"}
-            yield pa.RecordBatch.from_pydict({**kept, "value": pa.array(left, pa.binary()), **columns})
+            yield pa.RecordBatch.from_pydict({**kept, "value": left, **columns})
+
+    def _one_by_one(self, values: list[bytes | None], documents: _Documents) -> tuple[Array, dict[str, Array]]:
+        """The values that are not plain, and the columns of the others."""
+        import pyarrow as pa
+
+        found = [documents.plain(value) for value in values]
+        columns = self._columns(found)
+        left = [value if each is _NOT_PLAIN else None for value, each in zip(values, found, strict=True)]
+        return pa.array(left, pa.binary()), columns
 
     def _columns(self, found: list[dict[str, Any]]) -> dict[str, Array]:
         """The columns of these documents. One with a value that does not fit becomes _NOT_PLAIN."""
@@ -83,7 +98,7 @@ class _Documents:
 
     def plain(self, value: bytes | None) -> dict[str, Any]:
         """The values of a record by the names of the columns; _NOT_PLAIN if it is not plain."""
-        if value is None or (len(value) > _SHORT and _may_exceed_limits(value)):
+        if value is None or _may_exceed_limits(value):
             return _NOT_PLAIN
         try:
             document = self._decode(value)
@@ -111,17 +126,19 @@ class _Documents:
         return names if len(of_columns) == len(set(of_columns)) else None
 
 
-def _may_exceed_limits(value: bytes) -> bool:
+def _may_exceed_limits(value: bytes | None) -> bool:
+    if value is None or len(value) <= _SHORT:
+        return False
     if len(value) > _LONG or value.count(b"{") + value.count(b"[") >= _SHORT:
         return True
     return b"0" * _SHORT in value.translate(_DIGITS)
 
 
-def _column(cells: list[Any], kind: str) -> tuple[Array, list[int]]:
-    """The cells as an array, and the rows that do not fit, which are null."""
+def _types() -> dict[str, tuple[DataType, frozenset[type]]]:
+    """Arrow's type of each kind, and the types of its values in Python."""
     import pyarrow as pa
 
-    types: dict[str, tuple[Any, frozenset[type]]] = {
+    return {
         TEXT: (pa.string(), frozenset({str})),
         "BOOLEAN": (pa.bool_(), frozenset({bool})),
         "DOUBLE": (pa.float64(), frozenset({float, int})),
@@ -130,7 +147,14 @@ def _column(cells: list[Any], kind: str) -> tuple[Array, list[int]]:
         "INT": (pa.int32(), frozenset({int})),
         "BIGINT": (pa.int64(), frozenset({int})),
     }
-    type_, allowed = types[kind][0], {*types[kind][1], type(None)}
+
+
+def _column(cells: list[Any], kind: str) -> tuple[Array, list[int]]:
+    """The cells as an array, and the rows that do not fit, which are null."""
+    import pyarrow as pa
+
+    type_, expected = _types()[kind]
+    allowed = {*expected, type(None)}
 
     def array(some: list[Any]) -> Array | None:
         try:

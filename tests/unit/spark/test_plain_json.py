@@ -98,14 +98,19 @@ def test_python_and_sql_agree(home: Home, tmp_path: Path) -> None:
     assert has_plain_values(table)
     with session.job(settings, home.path) as running:
         read = running.spark.read.parquet(str(tmp_path / "records.parquet"))
-        ways = [value_rows(read, table, settings, keep_raw=True, in_python=in_python) for in_python in (False, True)]
         shown = ["__offset", "_bad", "_raw", *(f"hex(CAST(`{name}` AS STRING)) AS `{name}`" for name in COLUMNS)]
-        by_sql, by_python = (
-            {row[0]: tuple(row[1:]) for row in way.selectExpr(*shown).collect()} for way in ways
-        )  # fmt: skip
+
+        def rows_of(*, in_python: bool, batch: int = 10_000) -> dict[int, tuple[Any, ...]]:
+            running.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(batch))
+            found = value_rows(read, table, settings, keep_raw=True, in_python=in_python)
+            return {row[0]: tuple(row[1:]) for row in found.selectExpr(*shown).collect()}
+
+        by_sql = rows_of(in_python=False)
+        by_python = [rows_of(in_python=True, batch=batch) for batch in (1, 3, 10_000)]
     assert len(by_sql) == len(records)
-    different = [(records[n], by_sql[n], by_python.get(n)) for n in sorted(by_sql) if by_sql[n] != by_python.get(n)]
-    assert not different, f"{len(different)} records differ, such as {different[:10]}"
+    for by_batch in by_python:
+        different = [(records[n], by_sql[n], by_batch.get(n)) for n in sorted(by_sql) if by_sql[n] != by_batch.get(n)]
+        assert not different, f"{len(different)} records differ, such as {str(different[:10])[:2000]}"
     values = {records[n]: values[2:] for n, values in by_sql.items()}
     assert values[f'{{"{CAPITAL}": 1}}'.encode()] == (*[None] * (len(COLUMNS) - 1), b"1".hex()), "Spark's lower case"
     kinds = {bad for bad, *_ in by_sql.values()}
