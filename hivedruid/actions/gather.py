@@ -146,7 +146,7 @@ def _table_files(
 def _partitions(
     statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
 ) -> tuple[Mapping[tuple[str, str], tuple[Partition, ...]], Mapping[tuple[str, str], PartitionFolders]]:
-    if not any(table.has_partitions for table in tables.values()):
+    if not any(table.partition_columns for table in tables.values()):
         return {}, {}
     from hivedruid.actions.partitioning.gather import gather_partitions
 

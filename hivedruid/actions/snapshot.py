@@ -54,9 +54,9 @@ class Snapshot(PlannerFacts):
     snapshots. `hot_segments` are those of the tiered table that the statement archives. `hidden` are the tables that
     temporary tables of the same names hide; `folder_of_rows` is for the rows of a temporary table that the statement
     creates. `streams` are all streams, and `stream` is the one that the statement creates, changes or shows.
-    `partitions` are those of external tables, `partition_folders` what MSCK finds at their LOCATIONs;
-    `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of LOAD DATA,
-    `file_columns` those of the file of CREATE TABLE … LIKE FILE.
+    `partitions` are those of external tables, and of managed ones if they are known; `partition_folders` what MSCK
+    finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
+    LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -111,6 +111,22 @@ class Table:
 
     @property
     def partition_columns(self) -> tuple[Column, ...]:
+        """The columns whose values are the names of partitions; none if a managed table has other transforms."""
+        if self.kind == "files":
+            return self.folder_columns
+        if not self.has_snapshots or any(field.transform != "identity" for field in self.partition_spec):
+            return ()
+        named = (self.column(field.column) for field in self.partition_spec)
+        return tuple(column for column in named if column is not None)
+
+    @property
+    def last_columns(self) -> tuple[Column, ...]:
+        """The partition columns if they are the last ones, as PARTITIONED BY (column type, …) makes them."""
+        named = self.partition_columns
+        return named if named and self.columns[-len(named) :] == named else ()
+
+    @property
+    def folder_columns(self) -> tuple[Column, ...]:
         """The columns whose values are in the names of folders, not in the files; they are the last ones."""
         return self.columns[len(self.stored_columns) :]
 
@@ -121,7 +137,7 @@ class Table:
 
     @property
     def has_partitions(self) -> bool:
-        """Whether its rows are in partitions that the catalog lists."""
+        """Whether its rows are in folders of partitions, which the catalog lists."""
         return self.kind == "files" and bool(self.partition_spec)
 
     @property

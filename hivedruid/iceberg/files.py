@@ -96,6 +96,12 @@ def _specs(table: Mapping[str, Any]) -> dict[int, dict[str, PartitionField]]:
     }
 
 
+def has_current_spec(metadata: Path) -> bool:
+    """Whether all files of a table were written by its current partition spec. Raises OSError and ValueError."""
+    current, files = document(metadata).get("default-spec-id", 0), read_files(metadata)
+    return all(file.spec == current for file in (*files.data, *files.deletes))
+
+
 def current_manifests(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The manifests of the current snapshot of a metadata file, as its manifest list describes them."""
     current = table.get("current-snapshot-id")

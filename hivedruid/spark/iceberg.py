@@ -13,9 +13,11 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
+from hivedruid.iceberg.files import has_current_spec
 from hivedruid.iceberg.history import MAIN, Snapshot, TableHistory
 from hivedruid.iceberg.layout import Layout, read_layout
 from hivedruid.iceberg.metadata import TableState, of_snapshot
+from hivedruid.iceberg.partitions import PartitionSize, Values, former_spec
 from hivedruid.spark import layout, paths
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
@@ -161,13 +163,27 @@ class IcebergTables:
         self._match_columns(spark, table)
         if not (table.partition_spec or table.sort_order):
             return
+        for change in layout.changes(self.layout(spark, table), table):
+            spark.sql(f"ALTER TABLE {iceberg_name(table)} {change}")
+
+    def layout(self, spark: SparkSession, table: Table) -> Layout:
+        """The partition spec and the sort order of the Iceberg table, which may be those before an ALTER TABLE."""
+        if not self.in_home:
+            return layout.present(spark, table)
+        metadata = home_catalog.current_metadata(self.home, table.table_id)
+        return read_layout(metadata) if metadata is not None else Layout()
+
+    def check_spec(self, spark: SparkSession, table: Table, before: Layout) -> None:
+        """Raise ExecutionError if the table has files of another partition spec, such as the one `before`: Iceberg
+        replaces partitions of one spec."""
         if self.in_home:
             metadata = home_catalog.current_metadata(self.home, table.table_id)
-            present = read_layout(metadata) if metadata is not None else Layout()
+            is_same = metadata is None or has_current_spec(metadata)
         else:
-            present = layout.present(spark, table)
-        for change in layout.changes(present, table):
-            spark.sql(f"ALTER TABLE {iceberg_name(table)} {change}")
+            specs = spark.sql(f"SELECT DISTINCT spec_id FROM {iceberg_name(table)}.files").count()
+            is_same = specs == 0 or (specs == 1 and before.spec == table.partition_spec)
+        if not is_same:
+            raise former_spec(table)
 
     def _match_columns(self, spark: SparkSession, table: Table) -> None:
         """Add the columns that ALTER TABLE has added since the table was last written, and widen types."""
@@ -244,6 +260,17 @@ def history(spark: SparkSession, table: Table) -> TableHistory:
     ).collect()
     log = tuple((row.at, row.snapshot_id) for row in entries)
     return TableHistory(refs.get(MAIN), snapshots, refs, log=log)
+
+
+def partitions(spark: SparkSession, table: Table) -> Mapping[Values, PartitionSize]:
+    """The partitions of a table in another catalog. Raises ExecutionError if it has files of several specs."""
+    files = f"{iceberg_name(table)}.files"
+    if spark.sql(f"SELECT DISTINCT spec_id FROM {files}").count() > 1:
+        raise former_spec(table)
+    columns = ", ".join(f"partition.{identifier(column.field_name)}" for column in table.partition_columns)
+    sizes = "count(*), sum(record_count), sum(file_size_in_bytes)"
+    rows = spark.sql(f"SELECT {sizes}, {columns} FROM {files} WHERE content = 0 GROUP BY {columns}").collect()
+    return {tuple(row[3:]): PartitionSize(*row[:3]) for row in rows}
 
 
 def drop(spark: SparkSession, table: Table) -> None:

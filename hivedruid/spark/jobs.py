@@ -24,6 +24,7 @@ from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.history import TableHistory
 from hivedruid.iceberg.metadata import TableState
+from hivedruid.iceberg.partitions import ALL_ROWS, PartitionSize, Values, partition_sizes
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.kafka_secrets import has_references
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
@@ -154,9 +155,18 @@ class SparkRunner:
                 skip_timeless=skip_timeless, shared=shared, is_elsewhere=bool(other_machines(self._settings)),
             )  # fmt: skip
 
-    def write(self, job: SparkJob, table: Table, overwrite: bool, *, is_directory: bool = False) -> int:
-        """Append the job's rows to a Hive-side table, or replace its rows; returns their number. `is_directory`: the
-        table only describes files, which are named as Hive names them.
+    def write(
+        self,
+        job: SparkJob,
+        table: Table,
+        overwrite: bool,
+        *,
+        replaced: str | None = ALL_ROWS,
+        is_directory: bool = False,
+    ) -> int:
+        """Append the job's rows to a Hive-side table, or replace rows of it; returns their number. `replaced` is the
+        condition of those that are replaced in a managed table, None for the partitions of the new rows.
+        `is_directory`: the table only describes files, which are named as Hive names them.
 
         Columns go by position and are cast to the table's types; a number that does not fit becomes null, as in Hive.
         The write is atomic: a failed job changes nothing.
@@ -170,7 +180,7 @@ class SparkRunner:
             if table.has_snapshots:
                 if not overwrite:
                     self.iceberg.check_rows(spark, table)
-                return writing.write_iceberg(spark, frame, table, self.iceberg, overwrite=overwrite)
+                return writing.write_iceberg(spark, frame, table, self.iceberg, overwrite=overwrite, replaced=replaced)
             is_elsewhere = bool(other_machines(self._settings))
             if is_directory:
                 return writing.write_directory(frame, table, is_elsewhere=is_elsewhere)
@@ -240,6 +250,17 @@ class SparkRunner:
             return home_catalog.history(self._home, table.table_id)
         with self.running(NOTHING, target=table) as spark:
             return self.iceberg.history(spark, table)
+
+    def iceberg_partitions(self, table: Table) -> Mapping[Values, PartitionSize]:
+        """The partitions of a managed table by the values of its partition columns; read without Spark from the home's
+        own catalog. Raises ExecutionError if they are not known."""
+        if self.iceberg.in_home:
+            try:
+                return partition_sizes(home_catalog.files(self._home, table.table_id), table)
+            except (OSError, ValueError) as error:
+                raise iceberg.unreadable(table, str(error)) from error
+        with self.running(NOTHING, target=table) as spark:
+            return iceberg.partitions(spark, table) if self.iceberg.exists(spark, table) else {}
 
     def close(self) -> None:
         """Close the home's session. The server keeps running for the next command."""

@@ -12,6 +12,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.filesystems import Access, local_path
+from hivedruid.iceberg.partitions import ALL_ROWS
 from hivedruid.scratch import make_room
 from hivedruid.spark import inputs, paths
 from hivedruid.spark.arrivals import HINT, Arrivals
@@ -50,17 +51,36 @@ def shape(frame: DataFrame, table: Table) -> DataFrame:
 
 
 def write_iceberg(
-    spark: SparkSession, frame: DataFrame, table: Table, tables: IcebergTables, *, overwrite: bool
+    spark: SparkSession,
+    frame: DataFrame,
+    table: Table,
+    tables: IcebergTables,
+    *,
+    overwrite: bool,
+    replaced: str | None = ALL_ROWS,
 ) -> int:
-    """Append to the Iceberg table or replace its rows, in one commit; the table is created if it does not exist."""
-    from pyspark.sql.connect.functions import lit
+    """Append to the Iceberg table or replace rows of it, in one commit; the table is created if it does not exist.
+
+    `replaced` is the condition of the replaced rows, None for those in the partitions of the new ones. Raises
+    ExecutionError if other partition specs divided the rows otherwise.
+    """
+    from pyspark.sql.connect.functions import expr
 
     name, commit = inputs.iceberg_name(table), uuid4().hex
+    is_divided = overwrite and replaced != ALL_ROWS and tables.exists(spark, table)
+    present = tables.layout(spark, table) if is_divided else None
     tables.make(spark, table)
+    if present is not None:
+        tables.check_spec(spark, table, present)
 
     def write(counted: DataFrame) -> None:
         writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit)
-        writer.overwrite(lit(True)) if overwrite else writer.append()
+        if not overwrite:
+            writer.append()
+        elif replaced is None:
+            writer.overwritePartitions()
+        else:
+            writer.overwrite(expr(replaced))
 
     rows = counted(frame, write)
     if rows is None:

@@ -68,7 +68,7 @@ def check_change(change: ColumnChange) -> None:
 def _in_files(change: ColumnChange) -> ColumnChange:
     """The change of the columns in the files: without those of partitions, which come last."""
     table = change.table
-    last = len(change.after) - len(table.partition_columns)
+    last = len(change.after) - len(table.folder_columns)
     return change._replace(
         table=replace(table, columns=table.stored_columns, partition_spec=()), after=change.after[:last]
     )

@@ -35,7 +35,7 @@ ALTER TABLE shops SET PARTITION SPEC (truncate(2, city));
 ALTER TABLE shops CHANGE id number BIGINT;
 ALTER TABLE shops CHANGE city town STRING;
 ALTER TABLE shops CHANGE town size INT;
-INSERT OVERWRITE TABLE shops SELECT * FROM shops WHERE town > 1;
+DELETE FROM shops WHERE town IS NULL OR town <= 1;
 SELECT city, town, size, street FROM shops ORDER BY city;
 CREATE TABLE shops_like LIKE shops;
 INSERT INTO shops_like SELECT * FROM shops;

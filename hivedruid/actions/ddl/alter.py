@@ -166,8 +166,9 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
         columns = hive_tables.kafka_columns(own + added, spans)
     else:
         stored = with_stored_names(table.columns, added) if table.has_snapshots else added
-        own = (*table.stored_columns, *hive_tables.as_serde_reads(stored, table.serde))
-        columns = (*own, *table.partition_columns)
+        last = table.last_columns
+        first = table.columns[: len(table.columns) - len(last)]
+        columns = (*first, *hive_tables.as_serde_reads(stored, table.serde), *last)
     check_partition_names(table, added, spans)
     after = replace(table, columns=columns)
     return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)

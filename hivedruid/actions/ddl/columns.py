@@ -67,7 +67,7 @@ def _change_column(statement: s.ChangeColumn, snapshot: Snapshot, note: Note | N
 
 def _check_partition_column(table: Table, before: Column, after: tuple[Column, ...], span: Span | None) -> None:
     """The partition columns of an external table stay: their values are the names of folders."""
-    columns = table.partition_columns
+    columns = table.folder_columns
     if before in columns or [c.name for c in after[len(table.stored_columns) :]] != [c.name for c in columns]:
         raise SemanticError(
             f"partition columns of {table.full_name} cannot be changed or moved", span=span,
@@ -91,17 +91,17 @@ def _replace_columns(statement: s.ReplaceColumns, snapshot: Snapshot, note: Note
         columns = _with_fields(table, columns)
     if table.has_topic:
         columns = hive_tables.kafka_columns(columns, spans)
-    if table.has_partitions:
+    if table.has_partitions or (table.last_columns and not any(c.name in spans for c in table.last_columns)):
         columns = _with_partition_columns(table, columns, spans)
     return _changed(ColumnChange(table, columns, spans, statement.span), snapshot, note)
 
 
 def _with_partition_columns(table: Table, columns: tuple[Column, ...], spans: Mapping[str, Span]) -> tuple[Column, ...]:
-    """REPLACE COLUMNS lists the columns in the files; the partition columns stay."""
-    for column in table.partition_columns:
+    """REPLACE COLUMNS lists the other columns; the partition columns stay."""
+    for column in table.last_columns:
         if column.name in spans:
             raise SemanticError(f"Duplicate column name: {column.name}", span=spans[column.name])
-    return (*columns, *table.partition_columns)
+    return (*columns, *table.last_columns)
 
 
 def _with_fields(table: Table, columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -114,7 +114,7 @@ def _with_fields(table: Table, columns: tuple[Column, ...]) -> tuple[Column, ...
 
 def _changed(change: ColumnChange, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     table = change.table
-    stored = len(change.after) - len(table.partition_columns)
+    stored = len(change.after) - len(table.folder_columns)
     columns = (*hive_tables.as_serde_reads(change.after[:stored], table.serde), *change.after[stored:])
     if table.has_data_source:
         columns = with_stored_types(columns, table.properties)

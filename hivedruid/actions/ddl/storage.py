@@ -70,7 +70,7 @@ def _with_format(statement: s.ChangeStorage, table: Table) -> Table:
         format_ = _format_of(given[_LIBRARY], statement)
     if table.has_snapshots:
         return replace(table, serde=hive_tables.declared_serde(format_, serde))
-    columns = (*hive_tables.as_serde_reads(table.stored_columns, serde), *table.partition_columns)
+    columns = (*hive_tables.as_serde_reads(table.stored_columns, serde), *table.folder_columns)
     return replace(table, serde=serde, format=format_, columns=columns)
 
 

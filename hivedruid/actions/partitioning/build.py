@@ -14,31 +14,30 @@ from hivedruid.actions.lookup import (
     refuse_if_materialized,
 )
 from hivedruid.actions.model import Action
-from hivedruid.actions.partitioning import show
+from hivedruid.actions.partitioning import managed, show
 from hivedruid.actions.partitioning.folders import PartitionFolders
 from hivedruid.actions.partitioning.model import ChangePartitions, EmptyPartitions
-from hivedruid.actions.partitioning.values import find, matching, whole
+from hivedruid.actions.partitioning.values import already_exists, find, matching, not_found, whole
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError, Span, UnsupportedError
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.errors import SemanticError, Span
+from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import partitioning as p
 from hivedruid.tables.hive_tables import normalized_location
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
     """Raises SemanticError, with the position, for a table without partitions, or an unknown column or partition."""
-    del note
     assert isinstance(statement, p.PartitioningStatement)
-    return StatementPlan(_actions(statement, snapshot))
+    return StatementPlan(_actions(statement, snapshot, note))
 
 
-def _actions(statement: p.PartitioningStatement, snapshot: Snapshot) -> tuple[Action, ...]:
+def _actions(statement: p.PartitioningStatement, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     match statement:
         case p.AddPartitions():
-            return _add(statement, snapshot)
+            return _add(statement, snapshot, note)
         case p.DropPartitions():
             return _drop(statement, snapshot)
         case p.RenamePartition():
@@ -50,33 +49,34 @@ def _actions(statement: p.PartitioningStatement, snapshot: Snapshot) -> tuple[Ac
         case p.TruncatePartitions():
             return _truncate(statement, snapshot)
         case p.ShowPartitions():
-            table, known = _partitioned(statement.name, snapshot)
+            table, known = _partitioned(statement, snapshot)
             return (show.partitions(statement, table, known, snapshot.zone),)
         case p.DescribePartition():
-            table, known = _partitioned(statement.name, snapshot)
+            table, known = _partitioned(statement, snapshot)
             return (show.described(statement, table, find(statement.spec, table, known, snapshot.zone)),)
         case _:
             assert_never(statement)
 
 
-def _partitioned(name: TableName, snapshot: Snapshot, *, alters: bool = False) -> tuple[Table, tuple[Partition, ...]]:
+def _partitioned(
+    statement: p.PartitioningStatement, snapshot: Snapshot, *, alters: bool = False
+) -> tuple[Table, tuple[Partition, ...]]:
     """A table with partitions, and those."""
+    name = statement.name
     table = altered_table(name, snapshot) if alters else find_table(name, snapshot)
-    if table.has_snapshots:
-        raise UnsupportedError(
-            f"{table.full_name} is a managed table: Iceberg determines the partitions of its rows", span=name.span,
-            hint=f"use DESCRIBE FORMATTED {table.name} to show its partition spec",
-        )  # fmt: skip
-    if not table.has_partitions:
+    if table.has_snapshots and table.partition_spec:
+        managed.check(table, statement)
+    elif not table.has_partitions:
+        kind = "EXTERNAL TABLE" if table.kind == "files" else "TABLE"
         raise SemanticError(
             f"table {table.full_name} is not a partitioned table", span=name.span,
-            hint="use CREATE EXTERNAL TABLE … PARTITIONED BY (column type)",
+            hint=f"use CREATE {kind} … PARTITIONED BY (column type)",
         )  # fmt: skip
     return table, snapshot.partitions.get((table.database, table.name), ())
 
 
-def _add(statement: p.AddPartitions, snapshot: Snapshot) -> tuple[Action, ...]:
-    table, known = _partitioned(statement.name, snapshot, alters=True)
+def _add(statement: p.AddPartitions, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+    table, known = _partitioned(statement, snapshot, alters=True)
     present = {each.values for each in known}
     added: dict[tuple[str, ...], Partition] = {}
     for new in statement.partitions:
@@ -84,44 +84,42 @@ def _add(statement: p.AddPartitions, snapshot: Snapshot) -> tuple[Action, ...]:
         if partition.values in present or partition.values in added:
             if statement.if_not_exists:
                 continue
-            raise SemanticError(
-                f"Partition already exists: {partition.name(table.partition_columns)}", span=new.spec.span,
-                hint="use ADD IF NOT EXISTS PARTITION to keep it",
-            )  # fmt: skip
+            raise already_exists(partition, table, new.spec, "use ADD IF NOT EXISTS PARTITION to keep it")
         location = None if new.location is None else normalized_location(new.location)
         added[partition.values] = replace(partition, location=location)
+    if table.has_snapshots:
+        managed.add(statement, added.values(), table, note)
+        return ()
     return (ChangePartitions(table, added=tuple(added.values())),) if added else ()
 
 
 def _drop(statement: p.DropPartitions, snapshot: Snapshot) -> tuple[Action, ...]:
-    table, known = _partitioned(statement.name, snapshot, alters=True)
+    table, known = _partitioned(statement, snapshot, alters=True)
+    if table.has_snapshots:
+        return managed.drop(statement, table, snapshot)
     dropped: dict[Partition, None] = {}
     for spec in statement.specs:
         found = matching(spec, table, known, snapshot.zone)
         if not found and not ignores_missing(snapshot, if_exists=statement.if_exists):
-            raise SemanticError(
-                f"Partition not found in {table.full_name}", span=spec.span,
-                hint=f"run SHOW PARTITIONS {table.name} to list them, or use DROP IF EXISTS PARTITION",
-            )  # fmt: skip
+            raise not_found(spec, table)
         dropped.update(dict.fromkeys(found))
     return (ChangePartitions(table, removed=tuple(dropped), delete_data=purges(table)),) if dropped else ()
 
 
 def _rename(statement: p.RenamePartition, snapshot: Snapshot) -> tuple[Action, ...]:
     """As in Hive, the folder of an external table's partition keeps its name."""
-    table, known = _partitioned(statement.name, snapshot, alters=True)
+    table, known = _partitioned(statement, snapshot, alters=True)
     old = find(statement.old, table, known, snapshot.zone)
     new = whole(statement.new, table, snapshot.zone)
     if any(each.values == new.values for each in known):
-        raise SemanticError(
-            f"Partition already exists: {new.name(table.partition_columns)}", span=statement.new.span,
-            hint="choose other values, or drop that partition first",
-        )  # fmt: skip
+        raise already_exists(new, table, statement.new, "choose other values, or drop that partition first")
+    if table.has_snapshots:
+        return managed.rename(old, new, table, snapshot)
     return (ChangePartitions(table, added=(replace(new, location=old.folder(table)),), removed=(old,)),)
 
 
 def _set_location(statement: p.SetPartitionLocation, snapshot: Snapshot) -> tuple[Action, ...]:
-    table, known = _partitioned(statement.name, snapshot, alters=True)
+    table, known = _partitioned(statement, snapshot, alters=True)
     old = find(statement.spec, table, known, snapshot.zone)
     location = normalized_location(statement.location)
     if not location:
@@ -130,7 +128,7 @@ def _set_location(statement: p.SetPartitionLocation, snapshot: Snapshot) -> tupl
 
 
 def _repair(statement: p.RepairTable, snapshot: Snapshot) -> tuple[Action, ...]:
-    table, known = _partitioned(statement.name, snapshot, alters=True)
+    table, known = _partitioned(statement, snapshot, alters=True)
     folders = snapshot.partition_folders.get((table.database, table.name), PartitionFolders())
     _check_folders(table, folders, statement.name.span, snapshot)
     present = {each.values for each in known}
@@ -158,7 +156,10 @@ def _check_folders(table: Table, folders: PartitionFolders, span: Span | None, s
 
 
 def _truncate(statement: p.TruncatePartitions, snapshot: Snapshot) -> tuple[Action, ...]:
-    table, known = _partitioned(statement.name, snapshot)
+    table, known = _partitioned(statement, snapshot)
     refuse_if_materialized(table, "truncate", statement.name.span)
+    if table.has_snapshots:
+        found = matching(statement.spec, table, known, snapshot.zone)
+        return managed.removal((statement.spec,), table, snapshot) if found else ()
     check_truncated(table, statement.name.span)
     return (EmptyPartitions(table, matching(statement.spec, table, known, snapshot.zone)),)

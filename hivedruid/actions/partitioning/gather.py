@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.partitioning.folders import PartitionFolders, partition_folders
 from hivedruid.catalog.partitions import Partition, Partitions
 from hivedruid.errors import SemanticError
+from hivedruid.iceberg import catalog
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
@@ -26,14 +27,35 @@ def gather_partitions(
     known: dict[Key, tuple[Partition, ...]] = {}
     folders: dict[Key, PartitionFolders] = {}
     for key, table in tables.items():
-        if not table.has_partitions:
+        if table.has_snapshots:
+            partitions = _managed(table, facts) if _needs_partitions(statement) else None
+            if partitions is not None:
+                known[key] = partitions
+        elif not table.has_partitions:
             continue
-        if "partition folders" in statement.needs:
+        elif "partition folders" in statement.needs:
             known[key] = Partitions(facts.catalog).of(table)
             folders[key] = partition_folders(table, known[key], facts.settings)
         else:
             known[key] = partitions_of(table, facts.catalog, facts.settings)
     return known, folders
+
+
+def _needs_partitions(statement: Statement) -> bool:
+    from hivedruid.parser.statements.writing import Insert
+
+    is_conditional = isinstance(statement, Insert) and any(target.if_not_exists for target in statement.targets)
+    return is_conditional or "partitions" in statement.needs
+
+
+def _managed(table: Table, facts: Facts) -> tuple[Partition, ...] | None:
+    """The partitions of a managed table; None if they are not known without Spark, and are only explained. Raises
+    ExecutionError if they are not known."""
+    if not table.partition_columns or (facts.plan_only and not catalog.is_own(facts.settings)):
+        return None
+    from hivedruid.actions.partitioning.managed import listed
+
+    return listed(table, facts.spark().iceberg_partitions(table))
 
 
 def partitions_of(table: Table, catalog: Catalog, settings: Mapping[str, str]) -> tuple[Partition, ...]:

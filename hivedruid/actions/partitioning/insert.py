@@ -31,7 +31,7 @@ class Assigned:
 def assigned(target: InsertTarget, table: Table, settings: Mapping[str, str], zone: str) -> Assigned:
     """Raises SemanticError or UnsupportedError, with the position, for a PARTITION that does not fit the table."""
     spec = target.partition
-    if spec is not None and not table.has_partitions:
+    if spec is not None and not table.partition_columns:
         raise _no_partitions(table, spec)
     constants: dict[str, str] = {}
     dynamic: list[str] = []
@@ -64,14 +64,18 @@ def assigned(target: InsertTarget, table: Table, settings: Mapping[str, str], zo
 
 
 def _columns(target: InsertTarget, table: Table, constants: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns of the query: those of the column list, or those without constants."""
+    """The columns of the query: those of the column list, or those without constants. With PARTITION, its columns come
+    last."""
     for name, span in zip(target.columns, target.column_spans, strict=True):
         if name in constants:
             raise SemanticError(f"column '{name}' is specified twice: it has a constant in PARTITION", span=span)
         if table.column(name) is None:
             hint = did_you_mean(name, [c.name for c in table.columns])
             raise SemanticError(f"table {table.full_name} has no column '{name}'", span=span, hint=hint)
-    return target.columns or tuple(c.name for c in table.columns if c.name not in constants)
+    if target.columns or target.partition is None:
+        return target.columns or tuple(c.name for c in table.columns if c.name not in constants)
+    named = table.partition_columns
+    return tuple(c.name for c in (*(c for c in table.columns if c not in named), *named) if c.name not in constants)
 
 
 def _check_order(given: list[str], names: list[str], table: Table, spec: PartitionSpec) -> None:
@@ -91,9 +95,10 @@ def _check_order(given: list[str], names: list[str], table: Table, spec: Partiti
 
 def _no_partitions(table: Table, spec: PartitionSpec) -> SemanticError | UnsupportedError:
     span: Span | None = spec.span
-    if table.has_snapshots:
+    if table.has_snapshots and table.partition_spec:
+        fields = ", ".join(map(str, table.partition_spec))
         return UnsupportedError(
-            f"INSERT … PARTITION is not supported for managed tables: {table.full_name}", span=span,
+            f"{table.full_name} is partitioned by {fields}, not by columns", span=span,
             hint="remove PARTITION, and add the values of its columns to the query",
         )  # fmt: skip
     hint = "remove PARTITION; Druid partitions by __time" if table.has_data_source else "remove PARTITION"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hivedruid.actions.partitioning.managed import ManagedPartition
 from hivedruid.actions.partitioning.values import matching
 from hivedruid.actions.utility.model import Show
 from hivedruid.actions.utility.show import partition_information
@@ -34,15 +35,14 @@ def _column(column: Column) -> Row:
 def described(statement: DescribePartition, table: Table, partition: Partition) -> Show:
     names = ("col_name", "data_type", "comment")
     if statement.mode == "formatted":
-        rows = [_HEADER, *map(_column, table.stored_columns), *partition_information(table), BLANK]
+        stored = [column for column in table.columns if column not in table.partition_columns]
+        rows = [_HEADER, *map(_column, stored), *partition_information(table), BLANK]
         return _show(names, [*rows, *_details(table, partition)])
     rows = [*map(_column, table.columns), *partition_information(table)]
     if statement.mode == "extended":
         values = ", ".join(partition.values)
-        text = (
-            f"Partition(values:[{values}], dbName:{table.database}, tableName:{table.name},"
-            f" location:{partition.folder(table)})"
-        )
+        place = f", location:{partition.folder(table)}" if table.has_partitions else ""
+        text = f"Partition(values:[{values}], dbName:{table.database}, tableName:{table.name}{place})"
         rows += [BLANK, ("Detailed Partition Information", text, "")]
     return _show(names, rows)
 
@@ -54,12 +54,22 @@ def _details(table: Table, partition: Partition) -> list[Row]:
         ("Partition Value:", f"[{', '.join(partition.values)}]", ""),
         ("Database:", table.database, ""),
         ("Table:", table.name, ""),
-        ("Location:", partition.folder(table), ""),
+        *([("Location:", partition.folder(table), "")] if table.has_partitions else []),
+        *_parameters(partition),
         BLANK,
         ("# Storage Information", "", ""),
         *([("SerDe Library:", library, "")] if library else []),
         ("Format:", (table.format or "").upper(), ""),
     ]
+
+
+def _parameters(partition: Partition) -> list[Row]:
+    """The size of a partition of a managed table, under Hive's names."""
+    if not isinstance(partition, ManagedPartition):
+        return []
+    size = partition.size
+    named = {"numFiles": size.files, "numRows": size.rows, "totalSize": size.size}
+    return [("Partition Parameters:", "", ""), *(("", name, str(number)) for name, number in named.items())]
 
 
 def repaired(table: Table, added: tuple[Partition, ...], removed: tuple[Partition, ...], *, shows: bool) -> Show:

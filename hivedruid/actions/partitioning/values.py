@@ -106,6 +106,18 @@ def find(spec: PartitionSpec, table: Table, known: Iterable[Partition], zone: st
     )  # fmt: skip
 
 
+def not_found(spec: PartitionSpec, table: Table) -> SemanticError:
+    return SemanticError(
+        f"Partition not found in {table.full_name}", span=spec.span,
+        hint=f"run SHOW PARTITIONS {table.name} to list them, or use DROP IF EXISTS PARTITION",
+    )  # fmt: skip
+
+
+def already_exists(partition: Partition, table: Table, spec: PartitionSpec, hint: str) -> SemanticError:
+    name = partition.name(table.partition_columns)
+    return SemanticError(f"Partition already exists: {name}", span=spec.span, hint=hint)
+
+
 def matching(spec: PartitionSpec, table: Table, known: Iterable[Partition], zone: str) -> tuple[Partition, ...]:
     """The partitions for which all comparisons are true."""
     names = [column.name for column in table.partition_columns]

@@ -69,7 +69,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
                 hint=did_you_mean(statement.column, known),
             )
         return _show(names, matches)
-    partitions = partition_information(table)
+    partitions = partition_information(table) if table.has_partitions else []
     if statement.mode == "plain":
         return _show(names, [*columns, *partitions])
     if statement.mode == "extended":
@@ -92,8 +92,8 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
 
 
 def partition_information(table: Table) -> list[Row]:
-    """The partition columns of an external table, as Hive shows them; none without partitions."""
-    if not table.has_partitions:
+    """The partition columns, as Hive shows them; none without partitions."""
+    if not table.partition_columns:
         return []
     heading = [("", "", ""), ("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
     return [*heading, *((c.name, str(c.type), c.comment) for c in table.partition_columns)]

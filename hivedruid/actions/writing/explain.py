@@ -71,8 +71,10 @@ def _target(action: WriteTable) -> list[str]:
 
 
 def _partitions(action: WriteTable) -> list[str]:
-    """The partition that is written."""
+    """The partitions that are written."""
     columns = action.table.partition_columns
+    if not columns and action.replaced is None:
+        return [f"    partitions: by {', '.join(map(str, action.table.partition_spec))}"]
     if not columns:
         return []
     if action.partition is not None:

@@ -28,6 +28,7 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.druid.interval_sets import ALL
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.iceberg.partitions import ALL_ROWS
 from hivedruid.parser.statements import TableName
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.partitions import Partition
     from hivedruid.druid.ingestion import Replaces
     from hivedruid.parser.statements.ddl import CreateTable
-    from hivedruid.parser.statements.writing import Insert
+    from hivedruid.parser.statements.writing import Insert, InsertTarget
 
 
 NO_CONSTANTS: Mapping[str, str] = MappingProxyType({})
@@ -107,13 +108,32 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
             druid_tables.check_columns(table.columns, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span, given.constants)
-        if isinstance(write_action, WriteTable) and partition is not None:
-            write_action = replace(write_action, partition=partition)
+        if isinstance(write_action, WriteTable):
+            replaced = _replaced(table, partition, target, snapshot) if target.overwrite else write_action.replaced
+            write_action = replace(write_action, partition=partition, replaced=replaced)
         if table.is_tiered and isinstance(write_action, IngestDruid):
             write_action = replace(write_action, cold=cold_rows(write_action, snapshot))
         plans.append(plan)
         actions.append(_once(write_action, table, statement, snapshot, target.table.span))
     return StatementPlan(tuple(actions), tuple(plans))
+
+
+def _replaced(table: Table, partition: Partition | None, target: InsertTarget, snapshot: Snapshot) -> str | None:
+    """The condition of the rows that INSERT OVERWRITE replaces in a managed table; None: those of the partitions of the
+    new rows."""
+    if not table.partition_spec or not table.has_snapshots:
+        return ALL_ROWS
+    if any(field.transform == "bucket" for field in table.partition_spec):
+        raise UnsupportedError(
+            f"Cannot perform insert overwrite query on bucket partitioned Iceberg table {table.full_name}",
+            span=target.table.span,
+            hint=f"run TRUNCATE TABLE {table.name} before INSERT INTO, or use MERGE",
+        )
+    if partition is None:
+        return None
+    from hivedruid.actions.partitioning import managed
+
+    return managed.condition_sql(managed.rows_of(partition, table, snapshot.zone), table, snapshot.zone)
 
 
 def _has(table: Table, partition: Partition, snapshot: Snapshot) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from hivedruid.actions.model import Action, OverJob
 from hivedruid.catalog.table import Table
+from hivedruid.iceberg.partitions import ALL_ROWS
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
@@ -89,7 +90,8 @@ class WriteTable(OverJob, Action):
     """Run `job` and append its rows to a Hive-side table, or replace the table's rows with them.
 
     `once`: the rows are written to a Kafka topic exactly once, by a job of this statement. `partition` is the only
-    partition of an external table that is written; None if the rows determine them. `is_directory`: the table only
+    partition that is written; None if the rows determine them. `replaced` is the condition of the rows of a managed
+    table that they replace (Spark's SQL); None for all rows of their partitions. `is_directory`: the table only
     describes the files of INSERT OVERWRITE DIRECTORY.
     """
 
@@ -97,6 +99,7 @@ class WriteTable(OverJob, Action):
     overwrite: bool
     once: Origin | None = None
     partition: Partition | None = None
+    replaced: str | None = ALL_ROWS
     is_directory: bool = False
 
     @property

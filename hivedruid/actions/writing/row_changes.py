@@ -236,17 +236,17 @@ def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Sna
         tuple((stored[c.name], writer.sql(value, names)) for c, value in zip(columns, found.values, strict=False)),
         tiered,
         files=facts.file_count(found.scan, condition),
-        by_rows=condition is not None and not _is_decided_by_files(condition),
+        by_rows=condition is not None and not is_decided_by_files(condition),
     )
 
 
-def _is_decided_by_files(condition: Rex) -> bool:
+def is_decided_by_files(condition: Rex) -> bool:
     """Whether Iceberg deletes exactly the rows of a condition if it deletes the files all of whose rows satisfy it, by
     their metadata. There a null is different from every value, and NOT of a null is true, unlike in Hive."""
     if not isinstance(condition, Call):
         return False
     if condition.op in ("and", "or"):
-        return all(map(_is_decided_by_files, condition.args))
+        return all(map(is_decided_by_files, condition.args))
     return condition.op in _BY_FILES and all(
         (isinstance(a, Ref) or (isinstance(a, Literal) and a.value is not None)) and not a.type.is_approximate
         for a in condition.args

@@ -101,7 +101,8 @@ def _write_table(action: WriteTable, services: Services) -> None:
         run_directories.write(action.table, reduced(action.job, services), services)
         return
     try:
-        services.spark().write(reduced(action.job, services), action.table, action.overwrite)
+        job = reduced(action.job, services)
+        services.spark().write(job, action.table, action.overwrite, replaced=action.replaced)
     except BaseException:
         if action.table.is_temporary and not action.table.is_written:
             remove_rows(action.table.location)

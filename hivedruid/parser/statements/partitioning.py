@@ -1,4 +1,4 @@
-"""Statements about the partitions of external tables."""
+"""Statements about the partitions of external and managed tables."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ class NewPartition:
 class AddPartitions(Statement):
     """ALTER TABLE … ADD [IF NOT EXISTS] PARTITION (…) [LOCATION '…'] …."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
     name: TableName
     partitions: tuple[NewPartition, ...]
     if_not_exists: bool = False
@@ -51,6 +52,7 @@ class AddPartitions(Statement):
 class DropPartitions(Statement):
     """ALTER TABLE … DROP [IF EXISTS] PARTITION (…), … [PURGE]."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions", "files"})
     name: TableName
     specs: tuple[PartitionSpec, ...]
     if_exists: bool = False
@@ -61,6 +63,7 @@ class DropPartitions(Statement):
 class RenamePartition(Statement):
     """ALTER TABLE … PARTITION (…) RENAME TO PARTITION (…)."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions", "files"})
     name: TableName
     old: PartitionSpec
     new: PartitionSpec
@@ -80,6 +83,7 @@ class SetPartitionLocation(Statement):
 class ShowPartitions(Statement):
     """SHOW PARTITIONS table [PARTITION (…)]."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
     name: TableName
     spec: PartitionSpec | None = None
 
@@ -99,6 +103,7 @@ class RepairTable(Statement):
 class DescribePartition(Statement):
     """DESCRIBE [EXTENDED | FORMATTED] table PARTITION (…)."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
     name: TableName
     spec: PartitionSpec
     mode: Literal["plain", "extended", "formatted"] = "plain"
@@ -108,6 +113,7 @@ class DescribePartition(Statement):
 class TruncatePartitions(Statement):
     """TRUNCATE TABLE table PARTITION (…)."""
 
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions", "files"})
     name: TableName
     spec: PartitionSpec
 

@@ -1,0 +1,79 @@
+-- Partitions of managed tables, as Hive scripts use them; the answers are those of Hive 4.0.1.
+CREATE TABLE sales (id INT, note STRING) PARTITIONED BY (d STRING, h INT);
+SHOW PARTITIONS sales;
+INSERT INTO sales PARTITION (d='2024-01-01', h=01) VALUES (1, 'a'), (2, 'b');
+INSERT INTO TABLE sales PARTITION (d='2024-01-01', h) SELECT 3, 'c', 2;
+INSERT INTO TABLE sales PARTITION (d, h) SELECT 4, 'd', '2024-01-02', 1 UNION ALL SELECT 5, 'e', NULL, 7;
+INSERT INTO sales VALUES (6, 'f', 'x/y=%', 1);
+INSERT INTO sales PARTITION (d='2024-01-02', h=9) (note, id) VALUES ('g', 7);
+SHOW PARTITIONS sales;
+SHOW PARTITIONS sales PARTITION (d='2024-01-01');
+SHOW PARTITIONS sales PARTITION (h=1);
+SELECT * FROM sales ORDER BY id;
+-- OVERWRITE replaces exactly the partitions that are written
+EXPLAIN INSERT OVERWRITE TABLE sales PARTITION (d='2024-01-01', h=1) SELECT 10, 'over';
+INSERT OVERWRITE TABLE sales PARTITION (d='2024-01-01', h=1) SELECT 10, 'over';
+INSERT OVERWRITE TABLE sales PARTITION (d='2024-01-02', h) SELECT 40, 'over', 1;
+INSERT OVERWRITE TABLE sales SELECT 60, 'over', 'x/y=%', 1;
+INSERT OVERWRITE TABLE sales PARTITION (d, h) SELECT 61, 'over', 'x', 1 WHERE false;
+INSERT OVERWRITE TABLE sales PARTITION (d='2024-01-01', h=2) SELECT 62, 'over' WHERE false;
+INSERT OVERWRITE TABLE sales PARTITION (d='2024-01-01', h=1) IF NOT EXISTS SELECT 11, 'kept';
+INSERT OVERWRITE TABLE sales PARTITION (d='__HIVE_DEFAULT_PARTITION__', h=7) SELECT id + 1, note FROM sales WHERE h = 7;
+FROM (SELECT 10 AS id) f INSERT OVERWRITE TABLE sales PARTITION (d='m', h=1) SELECT id, 'multi'
+INSERT INTO TABLE sales PARTITION (d='m', h=2) SELECT id, 'multi';
+SELECT * FROM sales ORDER BY id, h;
+SHOW PARTITIONS sales;
+DESCRIBE sales PARTITION (d='m', h=1);
+DESCRIBE sales PARTITION (d='m', h=3);
+-- changes of partitions are changes of their rows
+EXPLAIN ALTER TABLE sales DROP PARTITION (d='m', h > 1);
+ALTER TABLE sales DROP PARTITION (d='m', h > 1), PARTITION (d='__HIVE_DEFAULT_PARTITION__');
+ALTER TABLE sales DROP IF EXISTS PARTITION (d='no');
+ALTER TABLE sales PARTITION (d='m', h=1) RENAME TO PARTITION (d='n', h=1);
+ALTER TABLE sales PARTITION (d='n', h=1) RENAME TO PARTITION (d='2024-01-02', h=1);
+ALTER TABLE sales ADD IF NOT EXISTS PARTITION (d='n', h=1) PARTITION (d='o', h=1);
+ALTER TABLE sales ADD PARTITION (d='n', h=1);
+ALTER TABLE sales ADD PARTITION (d='p', h=1) LOCATION '${home}/p';
+TRUNCATE TABLE sales PARTITION (d='2024-01-02');
+SHOW PARTITIONS sales;
+SELECT * FROM sales ORDER BY id;
+-- new columns come before the partition columns
+ALTER TABLE sales ADD COLUMNS (price DOUBLE);
+INSERT INTO sales PARTITION (d='n', h) SELECT 70, 'new', 1.5, 3;
+ALTER TABLE sales REPLACE COLUMNS (id BIGINT, note STRING, price DOUBLE);
+SELECT * FROM sales WHERE d = 'n' ORDER BY id;
+-- typed values
+CREATE TABLE typed (a INT) PARTITIONED BY (d DATE, ts TIMESTAMP, n DECIMAL(10,2), f DOUBLE, b BOOLEAN);
+INSERT INTO typed PARTITION (d='2024-1-6', ts='2024-01-06', n='2.50', f='3', b='TRUE') VALUES (1);
+INSERT INTO typed VALUES (2, '2024-01-07', '2024-01-06 01:02:03.5', -100, 1e10, false);
+SHOW PARTITIONS typed;
+INSERT OVERWRITE TABLE typed PARTITION (d='2024-1-6', ts='2024-01-06', n='2.50', f='3', b='TRUE') VALUES (3);
+ALTER TABLE typed DROP PARTITION (f > 100, n < 0);
+SELECT * FROM typed;
+-- other specs
+ALTER TABLE typed SET PARTITION SPEC (b);
+INSERT OVERWRITE TABLE typed VALUES (2, '2024-01-07', '2024-01-06 01:02:03.5', -100, 1e10, true);
+ALTER TABLE typed SET PARTITION SPEC (a);
+SHOW PARTITIONS typed;
+CREATE TABLE days (id INT, ts TIMESTAMP) PARTITIONED BY SPEC (day(ts));
+INSERT INTO days VALUES (1, '2024-01-01 10:00:00'), (2, '2024-01-02 10:00:00');
+EXPLAIN INSERT OVERWRITE TABLE days VALUES (3, '2024-01-02 11:00:00');
+INSERT OVERWRITE TABLE days VALUES (3, '2024-01-02 11:00:00');
+SELECT * FROM days ORDER BY id;
+SHOW PARTITIONS days;
+INSERT INTO days PARTITION (ts='2024-01-01 10:00:00') VALUES (1);
+CREATE TABLE buckets (id INT) PARTITIONED BY SPEC (bucket(4, id));
+INSERT OVERWRITE TABLE buckets VALUES (1);
+-- errors
+CREATE TABLE plain (a INT);
+SHOW PARTITIONS plain;
+INSERT INTO plain PARTITION (a=1) VALUES (1);
+INSERT INTO sales PARTITION (d='') VALUES (1);
+INSERT INTO sales PARTITION (d, h=1) VALUES (1, 'a', 1.5, 'x');
+INSERT INTO sales PARTITION (d='x', h=1) VALUES (1);
+INSERT INTO sales PARTITION (d='x', h='abc') VALUES (1, 'a', 1);
+ALTER TABLE sales PARTITION (d='n', h=1) SET LOCATION '${home}/p';
+MSCK REPAIR TABLE sales;
+ALTER TABLE sales DROP PARTITION (id=1);
+SET hive.exec.dynamic.partition.mode=strict;
+INSERT INTO sales PARTITION (d, h) SELECT 1, 'a', 1, 'x', 1;
