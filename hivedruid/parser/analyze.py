@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hivedruid.errors import Span, UnsupportedError
+from hivedruid.errors import Span
+from hivedruid.parser.partitions import partition_spec
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.statistics import AnalyzeTable
 from hivedruid.parser.tokens import Cursor
@@ -10,18 +11,14 @@ from hivedruid.script import SourceStatement
 
 
 def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
-    """ANALYZE TABLE [database.]table COMPUTE STATISTICS [FOR COLUMNS [column, …] | CACHE METADATA | NOSCAN].
+    """ANALYZE TABLE [database.]table [PARTITION (…)] COMPUTE STATISTICS [FOR COLUMNS [column, …] | CACHE METADATA |
+    NOSCAN].
 
     CACHE METADATA applied to an HBase metastore; it has no effect.
     """
     cursor.expect("TABLE")
     name = cursor.table_name()
-    if cursor.word() == "PARTITION":
-        raise UnsupportedError(
-            "ANALYZE … PARTITION is not supported: statistics are those of the whole table",
-            span=cursor.span(),
-            hint="remove it: ANALYZE covers the whole table",
-        )
+    partition = partition_spec(cursor, dynamic=True) if cursor.word() == "PARTITION" else None
     cursor.expect("COMPUTE", "STATISTICS")
     columns = None
     if cursor.accept("FOR", "COLUMNS"):
@@ -30,7 +27,7 @@ def parse_analyze(source: SourceStatement, cursor: Cursor) -> Statement:
         cursor.expect("METADATA")
     no_scan = columns is None and cursor.accept("NOSCAN")
     cursor.end()
-    return AnalyzeTable(source, name, columns, no_scan)
+    return AnalyzeTable(source, name, columns, no_scan, partition)
 
 
 def _columns(cursor: Cursor) -> tuple[tuple[str, Span], ...]:

@@ -113,6 +113,11 @@ def _columns(statement: CreateTable, query_columns: tuple[Column, ...] | None) -
         return columns or None
     if not columns:
         return _of_query(statement, query_columns)
+    if partitioning is not None and partitioning.columns and not statement.columns:
+        raise SemanticError(
+            "CREATE-TABLE-AS-SELECT does not support types of partition columns", span=partitioning.columns[0].span,
+            hint="name columns of the query without types: PARTITIONED BY (column, …)",
+        )  # fmt: skip
     if len(columns) != len(query_columns):
         raise SemanticError(
             f"the table has {len(columns)} columns but its query returns {len(query_columns)}",

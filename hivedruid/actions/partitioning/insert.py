@@ -32,7 +32,7 @@ def assigned(target: InsertTarget, table: Table, settings: Mapping[str, str], zo
     """Raises SemanticError or UnsupportedError, with the position, for a PARTITION that does not fit the table."""
     spec = target.partition
     if spec is not None and not table.partition_columns:
-        raise _no_partitions(table, spec)
+        raise no_partitions(table, spec)
     constants: dict[str, str] = {}
     dynamic: list[str] = []
     for given in spec.values if spec is not None else ():
@@ -93,7 +93,8 @@ def _check_order(given: list[str], names: list[str], table: Table, spec: Partiti
         )  # fmt: skip
 
 
-def _no_partitions(table: Table, spec: PartitionSpec) -> SemanticError | UnsupportedError:
+def no_partitions(table: Table, spec: PartitionSpec) -> SemanticError | UnsupportedError:
+    """The error of PARTITION for a table without partition columns."""
     span: Span | None = spec.span
     if table.has_snapshots and table.partition_spec:
         fields = ", ".join(map(str, table.partition_spec))

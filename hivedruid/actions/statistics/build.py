@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hivedruid.actions.lookup import find_table
+from hivedruid.actions.partitioning.insert import no_partitions
+from hivedruid.actions.partitioning.values import partition_column
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.statistics.model import ComputeStatistics
@@ -10,6 +12,7 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements.partitioning import PartitionSpec
 from hivedruid.parser.statements.statistics import AnalyzeTable
 from hivedruid.plan.physical import SparkJob, TableInput
 from hivedruid.results import ResultColumn
@@ -19,13 +22,24 @@ VIEW = "analysed"
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
     """Raises SemanticError and UnsupportedError for tables that have no statistics."""
-    del note
     assert isinstance(statement, AnalyzeTable)
     table = find_table(statement.name, snapshot)
     table.check("analyze", statement.name.span)
+    if statement.partition is not None:
+        _check_partition(statement.partition, table, note)
     columns = _columns(statement, table)
     job = None if table.has_data_source or statement.no_scan else _job(table, columns, snapshot)
     return StatementPlan((ComputeStatistics(table, columns, job, snapshot.now.isoformat(timespec="seconds")),))
+
+
+def _check_partition(spec: PartitionSpec, table: Table, note: Note | None) -> None:
+    """PARTITION limits nothing: the planner uses the statistics of tables."""
+    if not table.partition_columns:
+        raise no_partitions(table, spec)
+    for given in spec.values:
+        partition_column(given, table)
+    if note is not None:
+        note("PARTITION has no effect: ANALYZE computes the statistics of the whole table", spec.span)
 
 
 def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from hivedruid.errors import Span
 from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.partitioning import PartitionSpec
 
 
 @dataclass(frozen=True)
 class AnalyzeTable(Statement):
-    """ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS [columns]] [NOSCAN].
+    """ANALYZE TABLE table [PARTITION (…)] COMPUTE STATISTICS [FOR COLUMNS [columns]] [NOSCAN].
 
     `columns` are the named columns with their positions, empty for all; None: without FOR COLUMNS.
     """
@@ -18,6 +19,7 @@ class AnalyzeTable(Statement):
     name: TableName
     columns: tuple[tuple[str, Span], ...] | None = None
     no_scan: bool = False
+    partition: PartitionSpec | None = None
 
 
 StatisticsStatement = AnalyzeTable
