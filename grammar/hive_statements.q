@@ -152,6 +152,12 @@ ALTER TABLE t SET SERDEPROPERTIES ('field.delim' = '|');
 ALTER TABLE t UNSET SERDEPROPERTIES ('field.delim', 'escape.delim');
 -- rule: alter_view
 ALTER VIEW v AS SELECT a, b FROM t;
+ALTER VIEW v SET TBLPROPERTIES ('a' = 'b');
+ALTER VIEW v RENAME TO w;
+-- rule: alter_database
+ALTER DATABASE db SET DBPROPERTIES ('a' = 'b');
+ALTER SCHEMA db SET OWNER USER ann;
+ALTER DATABASE db SET LOCATION '/x';
 -- rule: rename_table
 ALTER TABLE db.t RENAME TO db.u;
 -- rule: truncate_table

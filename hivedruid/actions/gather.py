@@ -75,7 +75,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
     return Snapshot(
         facts.settings, facts.now, facts.database, databases, tables,
         discovered=reader.discovered, dropped=reader.dropped, names=reader.names,
-        database_comments=reader.comments, variables=facts.variables,
+        database_comments=reader.comments, database_details=reader.details, variables=facts.variables,
         limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),
         ingestions=ingestions, fresh_id=os.urandom(8).hex(),

@@ -57,9 +57,14 @@ def check_truncated(table: Table, span: Span | None) -> None:
         )
 
 
-def altered_table(name: TableName, snapshot: Snapshot) -> Table:
-    """The table of ALTER TABLE. Raises SemanticError for views and materialized views."""
+def altered_table(name: TableName, snapshot: Snapshot, *, of_view: bool = False) -> Table:
+    """The table of ALTER TABLE, or the view of ALTER VIEW. Raises SemanticError for the other one, and for materialized
+    views."""
     table = find_table(name, snapshot)
+    if of_view and table.is_view:
+        return table
+    if of_view:
+        raise SemanticError(f"{table.full_name} is not a view", span=name.span, hint="use ALTER TABLE")
     table.check("alter", name.span)
     refuse_if_materialized(table, "alter", name.span)
     return table

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.actions.facts import Facts
+from hivedruid.catalog.databases import DatabaseDetails, details_of
 from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
@@ -33,6 +34,7 @@ class TableReader:
         self.dropped: tuple[Table, ...] = ()
         self.names: tuple[str, ...] = ()
         self.comments: dict[str, str] = {}
+        self.details: dict[str, DatabaseDetails] = {}
         self.named: set[tuple[str, str]] = set()
         self.resolved: set[tuple[str, str]] = set()
         self.queried: set[tuple[str, str]] = set()
@@ -186,6 +188,7 @@ class TableReader:
     def _comments(self) -> None:
         for name in self.facts.catalog.databases():
             self.comments[name] = self.facts.catalog.database_comment(name) or ""
+            self.details[name] = details_of(self.facts.catalog, name)
 
 
 def _places(with_: exp.With) -> dict[str, int]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.partitioning.folders import PartitionFolders
     from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.actions.writing.input_files import InputFiles
+    from hivedruid.catalog.databases import DatabaseDetails
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.streams import StreamRecord
@@ -63,6 +64,7 @@ class Snapshot(PlannerFacts):
     dropped: tuple[Table, ...] = ()
     names: tuple[str, ...] = ()
     database_comments: Mapping[str, str] = field(default_factory=dict)
+    database_details: Mapping[str, DatabaseDetails] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
     read: tuple[Table, ...] = ()

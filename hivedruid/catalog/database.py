@@ -272,6 +272,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    ("ALTER TABLE databases ADD COLUMN details TEXT NOT NULL DEFAULT '{}'",),  # see catalog/databases.py
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

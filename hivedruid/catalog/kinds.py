@@ -173,7 +173,7 @@ KINDS: Mapping[TableKind, Kind] = {
         "a view",
         frozenset(),
         {
-            "alter": Refusal(SemanticError, "Cannot alter a view with ALTER TABLE", "use CREATE OR REPLACE VIEW"),
+            "alter": Refusal(SemanticError, "Cannot alter a view with ALTER TABLE", "use ALTER VIEW"),
             "analyze": Refusal(
                 SemanticError, "{table} is a view and has no rows of its own", "ANALYZE the tables that it reads"
             ),

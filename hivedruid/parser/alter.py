@@ -93,6 +93,10 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser import streaming
 
         return streaming.parse_alter(source, cursor)
+    if cursor.accept_one("DATABASE", "SCHEMA"):
+        from hivedruid.parser import databases
+
+        return databases.parse_alter(source, cursor)
     if cursor.accept("VIEW"):
         return parse_alter_view(source, cursor)
     cursor.expect("TABLE")

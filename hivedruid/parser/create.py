@@ -10,20 +10,21 @@ from sqlglot import TokenType
 
 from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
-from hivedruid.errors import ParseError, SemanticError, Span, UnsupportedError
+from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.constraints import skip_column_constraint, skip_table_constraint
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import (
-    Clause,
     ColumnDef,
-    CreateDatabase,
     CreateTable,
     CreateView,
     LikeFile,
     Property,
+    RenameTable,
+    SetTableProperties,
+    UnsetTableProperties,
 )
-from hivedruid.parser.table_clauses import TableClauses, property_list
+from hivedruid.parser.table_clauses import TableClauses, key_list, property_list
 from hivedruid.parser.tokens import Cursor
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
@@ -54,7 +55,9 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
 
         return parse_create_materialized(source, cursor)
     if cursor.accept_one("DATABASE", "SCHEMA"):
-        return _database(source, cursor)
+        from hivedruid.parser import databases
+
+        return databases.parse_create(source, cursor)
     if cursor.accept("STREAM"):
         from hivedruid.parser.streaming import parse_create as parse_create_stream
 
@@ -205,41 +208,27 @@ def _view(source: SourceStatement, cursor: Cursor, *, or_replace: bool) -> Creat
     )
 
 
-def parse_alter_view(source: SourceStatement, cursor: Cursor) -> CreateView:
-    """What follows ALTER VIEW: name AS query."""
+def parse_alter_view(source: SourceStatement, cursor: Cursor) -> Statement:
+    """What follows ALTER VIEW: name AS query, SET or UNSET TBLPROPERTIES, RENAME TO."""
     name = cursor.table_name()
     if not cursor.accept("AS") and cursor.word() not in ("SELECT", "WITH"):
-        word = cursor.word()
-        if word in ("SET", "UNSET", "RENAME"):
-            raise UnsupportedError(
-                f"ALTER VIEW can only be used for AS SELECT, not for {word}", span=cursor.span(),
-                hint="use CREATE OR REPLACE VIEW, and DROP VIEW for the former name",
-            )  # fmt: skip
-        cursor.fail("AS")
+        return _alter_view(source, cursor, name)
     tokens: list[Token] = cursor.rest()
     query = parse_query(source, tokens)
     text = source.text[tokens[0].start : tokens[-1].end + 1]
     return CreateView(source, name, query, text, or_replace=True, alters=True)
 
 
-def _database(source: SourceStatement, cursor: Cursor) -> CreateDatabase:
-    exists = if_not_exists(cursor)
-    name, token = cursor.name("a database name")
-    if not name.isidentifier() or not name.isascii():
-        raise ParseError(
-            f"'{name}' is not a valid database name",
-            span=cursor.span(token),
-            hint="use letters, digits and underscores",
-        )
-    comment = cursor.string("the comment")[0] if cursor.accept("COMMENT") else ""
-    ignored = []
-    for words in ("LOCATION", "MANAGEDLOCATION", "WITH DBPROPERTIES"):
-        start = cursor.index
-        if cursor.accept(*words.split()):
-            if words == "WITH DBPROPERTIES":
-                property_list(cursor)
-            else:
-                cursor.string("the location")
-            ignored.append(Clause(words.removeprefix("WITH "), cursor.span_from(start)))
+def _alter_view(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    statement: Statement
+    if cursor.accept("SET", "TBLPROPERTIES"):
+        statement = SetTableProperties(source, name, property_list(cursor), of_view=True)
+    elif cursor.accept("UNSET", "TBLPROPERTIES"):
+        exists = cursor.accept("IF", "EXISTS")
+        statement = UnsetTableProperties(source, name, key_list(cursor), exists, of_view=True)
+    elif cursor.accept("RENAME", "TO"):
+        statement = RenameTable(source, name, cursor.table_name(), of_view=True)
+    else:
+        cursor.fail("AS, SET TBLPROPERTIES, UNSET TBLPROPERTIES or RENAME TO")
     cursor.end()
-    return CreateDatabase(source, name, exists, comment, tuple(ignored), cursor.span(token))
+    return statement

@@ -49,8 +49,6 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("DROP TEMPORARY FUNCTION", "DROP FUNCTION is not supported",
      "remove it: functions cannot be created"),
     ("DROP INDEX", "DROP INDEX is not supported", "remove it: indexes cannot be created"),
-    ("ALTER DATABASE", "ALTER DATABASE is not supported", "drop the database and create it again"),
-    ("ALTER SCHEMA", "ALTER SCHEMA is not supported", "drop the database and create it again"),
     ("ALTER INDEX", "ALTER INDEX is not supported", "Druid indexes all string columns"),
     ("MAP", "MAP … USING is not supported: external scripts are not run", "use functions in SELECT"),
     ("REDUCE", "REDUCE … USING is not supported: external scripts are not run", "use functions in SELECT"),

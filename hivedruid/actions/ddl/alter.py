@@ -60,7 +60,7 @@ def build(statement: _Alter, snapshot: Snapshot) -> tuple[Action, ...]:
 
 
 def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = altered_table(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot, of_view=statement.of_view)
     given = validate(statement.properties, table.kind)
     definition.refuse_external_flag(statement.properties)
     spans = {item.key: item.value_span for item in statement.properties}
@@ -85,7 +85,7 @@ def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple
 
 
 def unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> tuple[Action, ...]:
-    table = altered_table(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot, of_view=statement.of_view)
     present = dict(table.properties)
     if table.comment:
         present["comment"] = table.comment
@@ -94,7 +94,7 @@ def unset_properties(statement: s.UnsetTableProperties, snapshot: Snapshot) -> t
             raise SemanticError(
                 f"property '{item.key}' of {table.full_name} is not set",
                 span=item.key_span,
-                hint="to ignore properties that are not set, use ALTER TABLE … UNSET TBLPROPERTIES IF EXISTS (…)",
+                hint="to ignore properties that are not set, use UNSET TBLPROPERTIES IF EXISTS (…)",
             )
         if item.key == "druid.datasource" and item.key in present:
             raise SemanticError(
@@ -197,7 +197,7 @@ def set_partition_spec(statement: s.SetPartitionSpec, snapshot: Snapshot) -> tup
 
 def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
     """RENAME changes only the catalog: a Druid table keeps its data source, a managed table its `table_id`."""
-    table = altered_table(statement.name, snapshot)
+    table = altered_table(statement.name, snapshot, of_view=statement.of_view)
     database = statement.new_name.database or table.database
     require_database(database, statement.new_name.span, snapshot)
     other = table_of_name(database, statement.new_name.name, snapshot, temporary=table.is_temporary)

@@ -9,8 +9,8 @@ from typing import assert_never
 from sqlglot import exp
 
 from hivedruid.actions.compacting import build as compaction
-from hivedruid.actions.ddl import alter, columns, removal
-from hivedruid.actions.ddl.model import AddDatabase, AddTable, ReplaceTable, UseDatabaseAction
+from hivedruid.actions.ddl import alter, columns, databases, removal
+from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseAction
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.check import checks
@@ -77,7 +77,9 @@ def _actions(
         case s.TruncateTable():
             return removal.truncate(statement, snapshot)
         case s.CreateDatabase():
-            return _create_database(statement, snapshot, note)
+            return databases.create(statement, snapshot, note)
+        case s.AlterDatabase():
+            return databases.alter(statement, snapshot, note)
         case s.DropDatabase():
             return removal.drop_database(statement, snapshot)
         case s.UseDatabase():
@@ -110,22 +112,6 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
         return *checked, AddTable(table)
     table = replace(table, table_id=snapshot.fresh_id)
     return *checked, AddTable(table), *ingestion.with_verb(table, verb, snapshot)
-
-
-def _create_database(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
-    if note is not None and statement.ignored:
-        names = " and ".join(clause.text for clause in statement.ignored)
-        why = "managed tables are in the home folder, and external ones have a LOCATION of their own"
-        note(f"not stored and without effect: {names} of the database; {why}", statement.ignored[0].span)
-    if statement.name not in snapshot.databases:
-        return (AddDatabase(statement.name, statement.comment),)
-    if statement.if_not_exists:
-        return ()
-    raise SemanticError(
-        f"Database {statement.name} already exists",
-        span=statement.span,
-        hint="use IF NOT EXISTS to keep the existing database",
-    )
 
 
 def _use(statement: s.UseDatabase, snapshot: Snapshot) -> tuple[Action, ...]:

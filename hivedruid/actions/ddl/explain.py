@@ -10,6 +10,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, json_lines
 from hivedruid.actions.utility.show import quoted, table_type
+from hivedruid.catalog.databases import DatabaseDetails
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.compaction import config_path
@@ -45,13 +46,25 @@ def _describe(action: c.DdlAction) -> tuple[str, Fields]:
         case c.RemoveColdPart():
             return "Drop Cold Part Operator", [("name", action.table.full_name)]
         case c.AddDatabase():
-            return "Create Database Operator", [("database", action.name), ("comment", action.comment)]
+            fields: Fields = [("database", action.name), ("comment", action.comment)]
+            return "Create Database Operator", [*fields, *_details(action.details)]
+        case c.ChangeDatabase():
+            return "Alter Database Operator", [("database", action.name), *_details(action.details)]
         case c.RemoveDatabase():
             return _remove_database(action)
         case c.UseDatabaseAction():
             return "Switch Database Operator", [("database", action.name)]
         case _:
             assert_never(action)
+
+
+def _details(details: DatabaseDetails) -> Fields:
+    return [
+        ("location", details.location),
+        ("managed location", details.managed_location),
+        ("owner", f"{details.owner_type} {details.owner}" if details.owner else ""),
+        ("properties", masked_all(dict(sorted(details.properties.items())))),
+    ]
 
 
 def _table_fields(table: Table) -> Fields:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
+from hivedruid.catalog.databases import NO_DETAILS, DatabaseDetails
 from hivedruid.catalog.table import Table
 
 if TYPE_CHECKING:
@@ -83,6 +84,19 @@ class RemoveColdPart(Action):
 class AddDatabase(Action):
     name: str
     comment: str = ""
+    details: DatabaseDetails = NO_DETAILS
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class ChangeDatabase(Action):
+    """Store other properties, another owner or location of a database."""
+
+    name: str
+    details: DatabaseDetails
 
     @property
     def names_only(self) -> Action:
@@ -121,6 +135,7 @@ DdlAction = (
     | EmptyTable
     | RemoveColdPart
     | AddDatabase
+    | ChangeDatabase
     | RemoveDatabase
     | UseDatabaseAction
 )

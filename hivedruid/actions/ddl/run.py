@@ -7,6 +7,7 @@ from typing import assert_never
 from hivedruid.actions.ddl.model import (
     AddDatabase,
     AddTable,
+    ChangeDatabase,
     DdlAction,
     EmptyTable,
     RemoveColdPart,
@@ -18,6 +19,7 @@ from hivedruid.actions.ddl.model import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batches
+from hivedruid.catalog.databases import set_details
 from hivedruid.catalog.statistics import StatisticsStore
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
@@ -40,7 +42,11 @@ def run(action: Action, services: Services) -> None:
         case EmptyTable():
             _empty_table(action, services)
         case AddDatabase():
-            services.catalog.add_database(action.name, action.comment)
+            with services.catalog.transaction():
+                services.catalog.add_database(action.name, action.comment)
+                set_details(services.catalog, action.name, action.details)
+        case ChangeDatabase():
+            set_details(services.catalog, action.name, action.details)
         case RemoveDatabase():
             _remove_database(action, services)
         case UseDatabaseAction():

@@ -9,6 +9,7 @@ from typing import Any
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.utility.model import Show
+from hivedruid.catalog.databases import NO_DETAILS
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
@@ -203,7 +204,16 @@ def _formatted(table: Table) -> list[Row]:
 def describe_database(statement: u.DescribeDatabase, snapshot: Snapshot) -> Show:
     require_database(statement.name, statement.span, snapshot)
     comment = snapshot.database_comments.get(statement.name, "")
-    return _show(("db_name", "comment"), [(statement.name, comment)])
+    if not statement.extended:
+        return _show(("db_name", "comment"), [(statement.name, comment)])
+    details = snapshot.database_details.get(statement.name, NO_DETAILS)
+    properties = ", ".join(f"{key}={value}" for key, value in sorted(masked_all(details.properties).items()))
+    row = (
+        statement.name, comment, details.location, details.managed_location, details.owner, details.owner_type or "",
+        f"{{{properties}}}" if properties else "",
+    )  # fmt: skip
+    names = ("db_name", "comment", "location", "managedLocation", "owner_name", "owner_type", "parameters")
+    return _show(names, [row])
 
 
 def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
@@ -283,7 +293,12 @@ def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
 def show_create_database(statement: u.ShowCreateDatabase, snapshot: Snapshot) -> Show:
     require_database(statement.name, statement.span, snapshot)
     comment = snapshot.database_comments.get(statement.name, "")
-    lines = [f"CREATE DATABASE {_name(statement.name)}", *(["COMMENT", f"  {quoted(comment)}"] if comment else [])]
+    details = snapshot.database_details.get(statement.name, NO_DETAILS)
+    lines = [f"CREATE DATABASE {_name(statement.name)}"]
+    clauses = ("COMMENT", comment), ("LOCATION", details.location), ("MANAGEDLOCATION", details.managed_location)
+    for words, value in clauses:
+        lines += [words, f"  {quoted(value)}"] if value else []
+    lines += "\n".join(_listed("WITH DBPROPERTIES", details.properties)).splitlines()
     return _show(("createdb_stmt",), [(line,) for line in lines], is_text=True)
 
 

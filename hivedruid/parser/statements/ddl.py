@@ -13,6 +13,8 @@ from hivedruid.parser.statements import Fact, Statement, TableName
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from hivedruid.catalog.databases import OwnerType
+
 
 @dataclass(frozen=True)
 class ColumnDef:
@@ -130,21 +132,23 @@ class DropTable(Statement):
 
 @dataclass(frozen=True)
 class SetTableProperties(Statement):
-    """ALTER TABLE … SET TBLPROPERTIES."""
+    """ALTER TABLE | VIEW … SET TBLPROPERTIES."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     properties: tuple[Property, ...]
+    of_view: bool = False
 
 
 @dataclass(frozen=True)
 class UnsetTableProperties(Statement):
-    """ALTER TABLE … UNSET TBLPROPERTIES [IF EXISTS]; only the keys of `properties` are used."""
+    """ALTER TABLE | VIEW … UNSET TBLPROPERTIES [IF EXISTS]; only the keys of `properties` are used."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
     name: TableName
     properties: tuple[Property, ...]
     if_exists: bool = False
+    of_view: bool = False
 
 
 @dataclass(frozen=True)
@@ -225,9 +229,12 @@ class ChangeStorage(Statement):
 
 @dataclass(frozen=True)
 class RenameTable(Statement):
+    """ALTER TABLE | VIEW … RENAME TO."""
+
     needs: ClassVar[frozenset[Fact]] = frozenset({"streams"})
     name: TableName
     new_name: TableName
+    of_view: bool = False
 
 
 @dataclass(frozen=True)
@@ -243,7 +250,26 @@ class CreateDatabase(Statement):
     name: str
     if_not_exists: bool = False
     comment: str = ""
+    location: str | None = None
+    managed_location: str | None = None
+    properties: tuple[Property, ...] = ()
     ignored: tuple[Clause, ...] = ()
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class AlterDatabase(Statement):
+    """ALTER DATABASE … SET DBPROPERTIES | OWNER | LOCATION | MANAGEDLOCATION; `ignored` is the clause if it has no
+    effect."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"comments"})
+    name: str
+    properties: tuple[Property, ...] = ()
+    owner: str | None = None
+    owner_type: OwnerType | None = None
+    location: str | None = None
+    managed_location: str | None = None
+    ignored: Clause | None = None
     span: Span | None = None
 
 
@@ -303,6 +329,7 @@ DdlStatement = (
     | RenameTable
     | TruncateTable
     | CreateDatabase
+    | AlterDatabase
     | DropDatabase
     | UseDatabase
     | CreateView

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,10 @@ def test_names_are_escaped_as_in_hive() -> None:
 def test_the_columns_of_partitions_are_the_last_ones() -> None:
     assert (TABLE.stored_columns, TABLE.partition_columns) == ((Column("id", INT),), (DAY, SHOP))
     managed = Table("default", "m", "iceberg", (DAY, SHOP), partition_spec=(PartitionField("shop"),))
-    assert (managed.stored_columns, managed.partition_columns, managed.has_partitions) == ((DAY, SHOP), (), False)
+    assert (managed.stored_columns, managed.folder_columns, managed.has_partitions) == ((DAY, SHOP), (), False)
+    assert (managed.partition_columns, managed.last_columns) == ((SHOP,), (SHOP,))
+    mixed = replace(managed, partition_spec=(PartitionField("day"), PartitionField("shop", "bucket", 4)))
+    assert (mixed.partition_columns, mixed.last_columns) == ((), ())
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,9 @@ def test_databases() -> None:
     assert (s.name, s.if_not_exists, s.comment, at(s.span)) == ("d", True, "x", "D")
     assert (one("USE D").name, one("USE default").name) == ("d", "default")
     s = one("CREATE DATABASE d LOCATION '/x' WITH DBPROPERTIES ('a' = 'b')")
-    assert [clause.text for clause in s.ignored] == ["LOCATION", "DBPROPERTIES"]
-    assert [at(clause.span) for clause in s.ignored] == ["LOCATION '/x'", "WITH DBPROPERTIES ('a' = 'b')"]
+    assert [clause.text for clause in s.ignored] == ["LOCATION"]
+    assert [at(clause.span) for clause in s.ignored] == ["LOCATION '/x'"]
+    assert (s.location, [(item.key, item.value) for item in s.properties]) == ("/x", [("a", "b")])
 
 
 # ---- INSERT

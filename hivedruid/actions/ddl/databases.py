@@ -1,0 +1,74 @@
+"""The actions of CREATE and ALTER DATABASE. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hivedruid.actions.ddl.model import AddDatabase, ChangeDatabase
+from hivedruid.actions.lookup import require_database
+from hivedruid.actions.model import Action
+from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note
+from hivedruid.catalog.databases import NO_DETAILS, DatabaseDetails
+from hivedruid.errors import SemanticError
+from hivedruid.parser.statements import ddl as s
+from hivedruid.tables.hive_tables import checked_location
+from hivedruid.tables.property_checks import check_secret
+
+
+def create(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+    _note(statement.ignored, note)
+    spans = {clause.text: clause.span for clause in statement.ignored}
+    details = DatabaseDetails(
+        checked_location(statement.location, spans["LOCATION"]) if statement.location is not None else "",
+        checked_location(statement.managed_location, spans["MANAGEDLOCATION"])
+        if statement.managed_location is not None
+        else "",
+        properties=_properties(statement.properties),
+    )
+    if statement.name not in snapshot.databases:
+        return (AddDatabase(statement.name, statement.comment, details),)
+    if statement.if_not_exists:
+        return ()
+    raise SemanticError(
+        f"Database {statement.name} already exists",
+        span=statement.span,
+        hint="use IF NOT EXISTS to keep the existing database",
+    )
+
+
+def alter(statement: s.AlterDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+    require_database(statement.name, statement.span, snapshot)
+    before = snapshot.database_details.get(statement.name, NO_DETAILS)
+    clause = statement.ignored
+    _note([clause] if clause is not None else (), note)
+    span = clause.span if clause is not None else None
+    after = replace(before, properties={**before.properties, **_properties(statement.properties)})
+    if statement.owner is not None:
+        after = replace(after, owner=statement.owner, owner_type=statement.owner_type)
+    if statement.location is not None:
+        after = replace(after, location=checked_location(statement.location, span))
+    if statement.managed_location is not None:
+        after = replace(after, managed_location=checked_location(statement.managed_location, span))
+    return (ChangeDatabase(statement.name, after),)
+
+
+def _properties(given: tuple[s.Property, ...]) -> dict[str, str]:
+    for item in given:
+        check_secret(item)
+    return {item.key: item.value for item in given}
+
+
+def _note(clauses: Iterable[s.Clause], note: Note | None) -> None:
+    clauses = tuple(clauses)
+    if note is None or not clauses:
+        return
+    names = " and ".join(clause.text for clause in clauses)
+    why = (
+        "hivedruid checks no permissions"
+        if names == "OWNER"
+        else "managed tables are in the home folder, and external ones have a LOCATION of their own"
+    )
+    verb = "have" if len(clauses) > 1 else "has"
+    note(f"{names} of the database {verb} no effect: {why}", clauses[0].span)

@@ -1,0 +1,37 @@
+"""What the catalog stores of databases besides names and comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from hivedruid.catalog.store import Catalog
+
+OwnerType = Literal["USER", "ROLE", "GROUP"]
+
+
+@dataclass(frozen=True)
+class DatabaseDetails:
+    """The clauses of CREATE and ALTER DATABASE that are stored and shown, and have no effect."""
+
+    location: str = ""
+    managed_location: str = ""
+    owner: str = ""
+    owner_type: OwnerType | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_DETAILS = DatabaseDetails()
+
+
+def details_of(catalog: Catalog, name: str) -> DatabaseDetails:
+    row = catalog.connection.execute("SELECT details FROM databases WHERE name = ?", (name,)).fetchone()
+    return DatabaseDetails(**json.loads(row[0])) if row is not None else NO_DETAILS
+
+
+def set_details(catalog: Catalog, name: str, details: DatabaseDetails) -> None:
+    with catalog.transaction() as connection:
+        connection.execute("UPDATE databases SET details = ? WHERE name = ?", (json.dumps(asdict(details)), name))
