@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from hivedruid.catalog.constraints import constraints_json, constraints_of_json
 from hivedruid.catalog.kinds import KINDS
 from hivedruid.catalog.layout import order_json, order_of_json, spec_json, spec_of_json
 from hivedruid.catalog.properties import TOPIC_PATTERN
@@ -299,6 +300,7 @@ def to_json(table: Table) -> str:
         "is_written": table.is_written,
         "partition_spec": spec_json(table.partition_spec),
         "sort_order": order_json(table.sort_order),
+        "constraints": constraints_json(table.constraints),
     }
     definition.update((key, value) for key, value in optional.items() if value)
     return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
@@ -350,6 +352,7 @@ def from_json(table_id: str, database: str, name: str, definition: str) -> Table
         is_written=value.get("is_written", False),
         partition_spec=spec_of_json(value.get("partition_spec", [])),
         sort_order=order_of_json(value.get("sort_order", [])),
+        constraints=constraints_of_json(value.get("constraints", [])),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from hivedruid.catalog.constraints import Constraint
 from hivedruid.catalog.kinds import KINDS, TableKind, Use
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.properties import TIER_COLD
@@ -62,6 +63,7 @@ class Table:
     is_written: bool = False
     partition_spec: tuple[PartitionField, ...] = ()
     sort_order: tuple[SortField, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     snapshot: int | None = None
 
     def at_snapshot(self, snapshot: int) -> Table:

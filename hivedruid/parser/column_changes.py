@@ -15,12 +15,12 @@ def parse_change(source: SourceStatement, cursor: Cursor, name: TableName) -> Ch
     are about partitions."""
     cursor.accept("COLUMN")
     old, new = column_name(cursor, "the name of a column"), column_name(cursor, "the new name of the column")
-    hive_type, comment = column_options(cursor, ("FIRST", "AFTER", "CASCADE", "RESTRICT"))
+    hive_type, comment, constraints = column_options(cursor, new, ("FIRST", "AFTER", "CASCADE", "RESTRICT"))
     place = cursor.span()
     first = place if cursor.accept("FIRST") else None
     after = column_name(cursor, "the name of a column") if first is None and cursor.accept("AFTER") else None
     cursor.accept_one("CASCADE", "RESTRICT")
-    definition = ColumnDef(new.name, hive_type, comment or "", new.span)
+    definition = ColumnDef(new.name, hive_type, comment or "", new.span, constraints)
     return ChangeColumn(source, name, old, definition, comment, first, after)
 
 

@@ -11,11 +11,13 @@ from sqlglot import TokenType
 from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
 from hivedruid.errors import SemanticError, Span, UnsupportedError
-from hivedruid.parser.constraints import skip_column_constraint, skip_table_constraint
+from hivedruid.parser.constraints import column_constraint, table_constraint
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import (
     ColumnDef,
+    ColumnName,
+    ConstraintDef,
     CreateTable,
     CreateView,
     LikeFile,
@@ -89,7 +91,9 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
         else:
             clauses.found["like"] = cursor.table_name()
     elif cursor.accept("("):
-        clauses.found["columns"] = column_list(cursor)
+        constraints: list[ConstraintDef] = []
+        clauses.found["columns"] = column_list(cursor, constraints)
+        clauses.found["constraints"] = tuple(constraints)
     clauses.read()
     if external and (file := _file_without_columns(clauses.found)) is not None:
         clauses.found["like_file"] = file
@@ -141,12 +145,15 @@ def _topic(cursor: Cursor) -> tuple[Property, ...]:
     return (Property("kafka.topic", name, value_span=cursor.span(token)),)
 
 
-def column_list(cursor: Cursor) -> tuple[ColumnDef, ...]:
-    """The columns, including the closing parenthesis."""
+def column_list(cursor: Cursor, constraints: list[ConstraintDef] | None = None) -> tuple[ColumnDef, ...]:
+    """The columns, including the closing parenthesis. Constraints between them are added to `constraints`."""
     columns: list[ColumnDef] = []
     while True:
-        if not skip_table_constraint(cursor):
+        constraint = table_constraint(cursor) if constraints is not None else None
+        if constraint is None or constraints is None:
             columns.append(_column(cursor))
+        else:
+            constraints.append(constraint)
         if cursor.accept(")"):
             break
         if not cursor.accept(","):
@@ -158,20 +165,26 @@ def column_list(cursor: Cursor) -> tuple[ColumnDef, ...]:
 
 def _column(cursor: Cursor) -> ColumnDef:
     name, token = cursor.name("a column name")
-    hive_type, comment = column_options(cursor, (",", ")"))
-    return ColumnDef(name, hive_type, comment or "", cursor.span(token))
+    column = ColumnName(name, cursor.span(token))
+    hive_type, comment, constraints = column_options(cursor, column, (",", ")"))
+    return ColumnDef(name, hive_type, comment or "", column.span, constraints)
 
 
-def column_options(cursor: Cursor, ends: tuple[str, ...]) -> tuple[HiveType, str | None]:
-    """The type and the comment, if there is one, of a column; constraints are skipped."""
+def column_options(
+    cursor: Cursor, column: ColumnName, ends: tuple[str, ...]
+) -> tuple[HiveType, str | None, tuple[ConstraintDef, ...]]:
+    """The type of a column, its comment, if there is one, and its constraints."""
     hive_type = parse_type(cursor)
     comment = None
+    constraints: list[ConstraintDef] = []
     while not cursor.at_end and cursor.word() not in ends:
         if cursor.accept("COMMENT"):
             comment = cursor.string("the comment")[0]
-        elif not skip_column_constraint(cursor):
+        elif (constraint := column_constraint(cursor, column)) is not None:
+            constraints.append(constraint)
+        else:
             cursor.fail("a comma or a closing parenthesis" if ")" in ends else "COMMENT, FIRST, AFTER or the end")
-    return hive_type, comment
+    return hive_type, comment, tuple(constraints)
 
 
 def _view(source: SourceStatement, cursor: Cursor, *, or_replace: bool) -> CreateView:

@@ -273,6 +273,10 @@ class Cursor:
         """The position from the token at `index` to the previous one."""
         return self.span(self.tokens[index], self.tokens[max(index, self.index - 1)])
 
+    def text_from(self, index: int) -> str:
+        """The text of the statement from the token at `index` to the previous one."""
+        return self.source.text[self.tokens[index].start : self.tokens[self.index - 1].end + 1]
+
     def fail(self, expected: str, hint: str | None = None) -> NoReturn:
         """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what was
         found. Without a hint, the closest keyword is suggested.

@@ -165,7 +165,7 @@ LIMITS: tuple[Difference, ...] = (
     Difference(
         "constraints: `PRIMARY KEY`, `UNIQUE`, `CHECK`, `NOT NULL`, `DEFAULT` …",
         "stores them, enforces `CHECK`, `NOT NULL` and `DEFAULT` of managed tables",
-        "accepts them with `DISABLE` and does not store them",
+        "stores those with `DISABLE`, and enforces none",
         "neither Druid nor files enforce them",
     ),
     Difference(

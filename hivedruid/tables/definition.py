@@ -13,6 +13,7 @@ from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.tables import druid_tables, hive_tables
+from hivedruid.tables.constraints import with_constraints
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.layout import partition_spec, sort_order
 from hivedruid.tables.property_checks import check_secret, validate
@@ -41,9 +42,22 @@ def define_table(
     columns = _columns(statement, query_columns)
     table = Table(database, statement.name.name, kind, columns or (), statement.external, comment)
     properties = with_purge_default(statement, properties, settings)
-    match kind:
+    table = _of_kind(statement, table, properties, discovered, queried=query_columns is not None)
+    given = (*(each for column in statement.columns for each in column.constraints), *statement.constraints)
+    return replace(table, constraints=with_constraints(table, given))
+
+
+def _of_kind(
+    statement: CreateTable,
+    table: Table,
+    properties: dict[str, str],
+    discovered: Mapping[str, Mapping[str, str]],
+    *,
+    queried: bool,
+) -> Table:
+    match table.kind:
         case "druid":
-            return _druid_table(statement, table, properties, discovered, queried=query_columns is not None)
+            return _druid_table(statement, table, properties, discovered, queried=queried)
         case "kafka":
             return _kafka_table(statement, table, properties)
         case "files" | "iceberg" | "temporary":
@@ -51,7 +65,7 @@ def define_table(
         case "view":
             raise AssertionError("CREATE TABLE does not create views")
         case _:
-            assert_never(kind)
+            assert_never(table.kind)
 
 
 def table_kind(statement: CreateTable) -> TableKind:

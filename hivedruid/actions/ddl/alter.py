@@ -30,6 +30,7 @@ from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, druid_tables, hive_tables
 from hivedruid.tables.column_changes import check_partition_names, with_stored_names
+from hivedruid.tables.constraints import with_constraints
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.layout import partition_spec
 from hivedruid.tables.property_checks import validate
@@ -171,6 +172,8 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
         columns = (*first, *hive_tables.as_serde_reads(stored, table.serde), *last)
     check_partition_names(table, added, spans)
     after = replace(table, columns=columns)
+    given = [each for column in statement.columns for each in column.constraints]
+    after = replace(after, constraints=with_constraints(after, given))
     return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
 
 

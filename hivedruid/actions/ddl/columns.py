@@ -12,6 +12,7 @@ from hivedruid.actions.lookup import altered_table, refuse_if_streamed
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note
+from hivedruid.catalog.constraints import Constraint
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, did_you_mean
@@ -25,6 +26,7 @@ from hivedruid.tables.column_changes import (
     widens,
     with_stored_names,
 )
+from hivedruid.tables.constraints import with_constraints
 
 Columns = s.ChangeColumn | s.ReplaceColumns | s.AddConstraint | s.DropConstraint
 
@@ -35,8 +37,10 @@ def build(statement: Columns, snapshot: Snapshot, note: Note | None) -> tuple[Ac
             return _change_column(statement, snapshot, note)
         case s.ReplaceColumns():
             return _replace_columns(statement, snapshot, note)
-        case s.AddConstraint() | s.DropConstraint():
-            return _note_constraint(statement, snapshot, note)
+        case s.AddConstraint():
+            return _add_constraint(statement, snapshot)
+        case s.DropConstraint():
+            return _drop_constraint(statement, snapshot)
         case _:
             assert_never(statement)
 
@@ -62,7 +66,7 @@ def _change_column(statement: s.ChangeColumn, snapshot: Snapshot, note: Note | N
     span = given.span if given.name != before.name else moves or given.span
     spans = {given.name: given.span} if given.span else {}
     former = {given.name: before.name} if given.name != before.name else {}
-    return _changed(ColumnChange(table, columns, spans, span, former), snapshot, note)
+    return _changed(ColumnChange(table, columns, spans, span, former), snapshot, note, given.constraints)
 
 
 def _check_partition_column(table: Table, before: Column, after: tuple[Column, ...], span: Span | None) -> None:
@@ -93,7 +97,8 @@ def _replace_columns(statement: s.ReplaceColumns, snapshot: Snapshot, note: Note
         columns = hive_tables.kafka_columns(columns, spans)
     if table.has_partitions or (table.last_columns and not any(c.name in spans for c in table.last_columns)):
         columns = _with_partition_columns(table, columns, spans)
-    return _changed(ColumnChange(table, columns, spans, statement.span), snapshot, note)
+    added = [each for column in statement.columns for each in column.constraints]
+    return _changed(ColumnChange(table, columns, spans, statement.span), snapshot, note, added)
 
 
 def _with_partition_columns(table: Table, columns: tuple[Column, ...], spans: Mapping[str, Span]) -> tuple[Column, ...]:
@@ -112,7 +117,9 @@ def _with_fields(table: Table, columns: tuple[Column, ...]) -> tuple[Column, ...
     return tuple(named[column.name] for column in columns)
 
 
-def _changed(change: ColumnChange, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+def _changed(
+    change: ColumnChange, snapshot: Snapshot, note: Note | None, added: Iterable[s.ConstraintDef]
+) -> tuple[Action, ...]:
     table = change.table
     stored = len(change.after) - len(table.folder_columns)
     columns = (*hive_tables.as_serde_reads(change.after[:stored], table.serde), *change.after[stored:])
@@ -125,7 +132,7 @@ def _changed(change: ColumnChange, snapshot: Snapshot, note: Note | None) -> tup
         refuse_if_streamed(table, "rename columns of", change.span, snapshot)
     if note is not None and (absent := absent_in_files(change)):
         note(f"files that do not have the new columns return NULL for them: {', '.join(absent)}", None)
-    after = replace(table, columns=columns)
+    after = replace(table, columns=columns, constraints=_changed_constraints(change, added))
     changes: tuple[Action, ...] = (ReplaceTable(table, after),) if after != table else ()
     return *changes, *ingestion.altered(table, after, change.span, snapshot)
 
@@ -159,16 +166,28 @@ def _unknown(name: str, table: Table, span: Span | None) -> SemanticError:
     return SemanticError(f"Invalid column reference {name}: {table.full_name} has no such column", span=span, hint=hint)
 
 
-def _note_constraint(
-    statement: s.AddConstraint | s.DropConstraint, snapshot: Snapshot, note: Note | None
-) -> tuple[Action, ...]:
-    """Constraints are accepted and not stored."""
+def _add_constraint(statement: s.AddConstraint, snapshot: Snapshot) -> tuple[Action, ...]:
     table = altered_table(statement.name, snapshot)
-    named: Iterable[s.ColumnName] = statement.columns if isinstance(statement, s.AddConstraint) else ()
-    for each in named:
-        _find(table, each)
-    if note is not None:
-        note(
-            "constraints have no effect: neither Druid nor files enforce them, and they are not stored", statement.span
+    return (ReplaceTable(table, replace(table, constraints=with_constraints(table, (statement.constraint,)))),)
+
+
+def _drop_constraint(statement: s.DropConstraint, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = altered_table(statement.name, snapshot)
+    rest = tuple(each for each in table.constraints if each.name != statement.constraint)
+    if len(rest) == len(table.constraints):
+        names = [each.name for each in table.constraints]
+        raise SemanticError(
+            f"The constraint: {statement.constraint} does not exist for the associated table: {table.full_name}",
+            span=statement.span,
+            hint=did_you_mean(statement.constraint, names) or (f"constraints: {', '.join(names)}" if names else None),
         )
-    return ()
+    return (ReplaceTable(table, replace(table, constraints=rest)),)
+
+
+def _changed_constraints(change: ColumnChange, added: Iterable[s.ConstraintDef]) -> tuple[Constraint, ...]:
+    """Those of the columns that remain, with their new names, and new ones."""
+    renamed = {old: new for new, old in change.former.items()}
+    kept = [replace(c, columns=tuple(renamed.get(name, name) for name in c.columns)) for c in change.table.constraints]
+    names = {column.name for column in change.after}
+    kept = [each for each in kept if names.issuperset(each.columns)]
+    return with_constraints(replace(change.table, columns=change.after, constraints=tuple(kept)), added)

@@ -9,6 +9,7 @@ from hivedruid.actions.ddl import model as c
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, json_lines
+from hivedruid.actions.utility.constraints import clause
 from hivedruid.actions.utility.show import quoted, table_type
 from hivedruid.catalog.databases import DatabaseDetails
 from hivedruid.catalog.kinds import HANDLERS
@@ -78,6 +79,7 @@ def _table_fields(table: Table) -> Fields:
         ("temporary", table.is_temporary or None),
         ("partitioned by", [str(field) for field in table.partition_spec]),
         ("ordered by", [str(field) for field in table.sort_order]),
+        ("constraints", [clause(each) for each in table.constraints]),
         ("serde properties", masked_all(dict(sorted(table.serde.items())))),
         ("properties", masked_all(dict(sorted(table.properties.items())))),
     ]
@@ -127,6 +129,10 @@ def _replace_table(action: c.ReplaceTable) -> tuple[str, Fields]:
         fields.append(("new columns" if is_longer else "columns", [_column(column) for column in new]))
     if after.partition_spec != before.partition_spec:
         fields.append(("partitioned by", [str(field) for field in after.partition_spec]))
+    fields += [
+        ("new constraints", [clause(each) for each in after.constraints if each not in before.constraints]),
+        ("removed constraints", [each.name for each in before.constraints if each not in after.constraints]),
+    ]
     fields += [
         (name, now) for name, now, former in (
             ("location", after.location, before.location),

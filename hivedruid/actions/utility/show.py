@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.utility.constraints import information, of_column, of_table
 from hivedruid.actions.utility.model import Show
 from hivedruid.catalog.databases import NO_DETAILS
 from hivedruid.catalog.kinds import HANDLERS
@@ -86,6 +87,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
             ("", "", ""),
             *_transforms(table),
             *_formatted(table),
+            *information(table),
             *_materialized(table, snapshot),
             *_runtime(table, snapshot),
         ],
@@ -316,7 +318,8 @@ def create_statement(table: Table) -> str:
     columns_shown = table.stored_columns
     if table.has_topic:
         columns_shown = columns_shown[: -len(KAFKA_COLUMNS)]
-    columns = ",\n".join(f"  {_name(c.name)} {c.type}{_comment_clause(c.comment)}" for c in columns_shown)
+    items = [f"  {_name(c.name)} {c.type}{of_column(table, c)}{_comment_clause(c.comment)}" for c in columns_shown]
+    columns = ",\n".join([*items, *of_table(table)])
     sort = "EXTERNAL " if table.external else "TEMPORARY " if table.is_temporary else ""
     lines = [f"CREATE {sort}TABLE {name} (\n{columns})"]
     if table.comment:

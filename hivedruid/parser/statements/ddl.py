@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from hivedruid.catalog.constraints import ConstraintKind
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
@@ -17,6 +18,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ColumnName:
+    """The name of a column, lower-cased, with its position."""
+
+    name: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ConstraintDef:
+    """A constraint as declared; without a `name` it gets one. `text` is the expression of CHECK or DEFAULT."""
+
+    kind: ConstraintKind
+    columns: tuple[ColumnName, ...] = ()
+    name: str = ""
+    text: str = ""
+    text_span: Span | None = None
+    parent: TableName | None = None
+    parent_columns: tuple[ColumnName, ...] = ()
+    enabled: bool = True
+    rely: bool = True
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class ColumnDef:
     """A column as declared; `name` is lower case."""
 
@@ -24,6 +49,7 @@ class ColumnDef:
     type: HiveType
     comment: str = ""
     span: Span | None = None
+    constraints: tuple[ConstraintDef, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,7 +120,8 @@ class CreateTable(Statement):
     `serde` holds ROW FORMAT and SERDEPROPERTIES under Hive's names (`field.delim`, `serialization.lib`, …).
     `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own. `topic_span` is the topic
     of CREATE TABLE … LIKE TOPIC, which is the property kafka.topic. `iceberg_span` is that of STORED BY ICEBERG.
-    `like_file` is the file of LIKE FILE, or the LOCATION of a table without columns.
+    `like_file` is the file of LIKE FILE, or the LOCATION of a table without columns. `constraints` are those beside the
+    columns.
     """
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "segment root"})
@@ -103,6 +130,7 @@ class CreateTable(Statement):
     temporary: bool = False
     if_not_exists: bool = False
     columns: tuple[ColumnDef, ...] = ()
+    constraints: tuple[ConstraintDef, ...] = ()
     comment: str = ""
     partitioned_by: Partitioning | None = None
     ordered_by: Ordering | None = None
@@ -159,14 +187,6 @@ class AddColumns(Statement):
 
 
 @dataclass(frozen=True)
-class ColumnName:
-    """The name of a column, lower-cased, with its position."""
-
-    name: str
-    span: Span | None = None
-
-
-@dataclass(frozen=True)
 class ChangeColumn(Statement):
     """ALTER TABLE … CHANGE [COLUMN]; `first` and `after` are its new position. `comment` is None if none is given."""
 
@@ -191,16 +211,18 @@ class ReplaceColumns(Statement):
 
 @dataclass(frozen=True)
 class AddConstraint(Statement):
-    """ALTER TABLE … ADD CONSTRAINT with DISABLE; `columns` are those of the constraint, `span` is its position."""
+    """ALTER TABLE … ADD CONSTRAINT."""
 
     name: TableName
-    columns: tuple[ColumnName, ...] = ()
-    span: Span | None = None
+    constraint: ConstraintDef
 
 
 @dataclass(frozen=True)
 class DropConstraint(Statement):
+    """ALTER TABLE … DROP CONSTRAINT; `span` is the position of its name."""
+
     name: TableName
+    constraint: str
     span: Span | None = None
 
 

@@ -39,8 +39,10 @@ def test_alter() -> None:
     assert (s.old.name, s.comment, s.after, s.first is not None) == ("column", None, None, True)
     assert [c.name for c in one("ALTER TABLE t REPLACE COLUMNS (a int, b int) CASCADE").columns] == ["a", "b"]
     s = one("ALTER TABLE t ADD CONSTRAINT k FOREIGN KEY (a, b) REFERENCES u (c, d) DISABLE RELY")
-    assert [c.name for c in s.columns] == ["a", "b"]
-    assert isinstance(one("ALTER TABLE t DROP CONSTRAINT k"), ddl.DropConstraint)
+    given = s.constraint
+    assert (given.name, given.kind, given.enabled, given.rely) == ("k", "FOREIGN KEY", False, True)
+    assert [c.name for c in (*given.columns, *given.parent_columns)] == ["a", "b", "c", "d"]
+    assert one("ALTER TABLE t DROP CONSTRAINT k").constraint == "k"
 
 
 @pytest.mark.parametrize("rest", ["DROP COLUMN a", "CONCATENATE", "ADD b INT"])

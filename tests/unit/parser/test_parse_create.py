@@ -162,8 +162,15 @@ def test_constraints() -> None:
         "CREATE TABLE t (a int NOT NULL DISABLE NOVALIDATE COMMENT 'x', PRIMARY KEY (a) DISABLE NOVALIDATE RELY, `check` int)"
     )
     assert [(c.name, c.comment) for c in s.columns] == [("a", "x"), ("check", "")]
-    for text in ("a int NOT NULL", "a int DEFAULT 3", "a int, PRIMARY KEY (a)", "a int, CONSTRAINT c UNIQUE (a)"):
-        assert "constraints" in refused(f"CREATE TABLE t ({text})", UnsupportedError).message
+    assert [(c.kind, c.enabled, c.rely) for c in (*s.columns[0].constraints, *s.constraints)] == [
+        ("NOT NULL", False, False),
+        ("PRIMARY KEY", False, True),
+    ]
+    s = one("CREATE TABLE t (a int CONSTRAINT d DEFAULT cast('5' as int) ENABLE CHECK ( a > (1) ) NORELY COMMENT 'x')")
+    assert [(c.name, c.kind, c.text, c.enabled, c.rely) for c in s.columns[0].constraints] == [
+        ("d", "DEFAULT", "cast('5' as int)", True, True),
+        ("", "CHECK", "a > (1)", True, False),
+    ]
 
 
 @pytest.mark.parametrize(
