@@ -11,8 +11,9 @@ from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP_LTZ
 from hivedruid.parser.statements import Statement, TableName
-from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties, UseDatabase
+from hivedruid.parser.statements.ddl import AddConstraint, ChangeColumn, CreateTable, SetTableProperties, UseDatabase
 from hivedruid.setting_types import EMBEDDED
+from hivedruid.tables.constraints import refuse_enabled
 from hivedruid.tables.definition import define_table, table_kind
 from hivedruid.tables.druid_tables import check_columns
 from hivedruid.tables.kafka_feed import check_druid_properties
@@ -56,6 +57,11 @@ class Tables:
             return table
         elif isinstance(statement, SetTableProperties):
             return self._altered(statement)
+        elif isinstance(statement, AddConstraint):
+            refuse_enabled(statement.constraint)
+        elif isinstance(statement, ChangeColumn):
+            for constraint in statement.new.constraints:
+                refuse_enabled(constraint)
         return None
 
     def _define(self, statement: CreateTable) -> Table:

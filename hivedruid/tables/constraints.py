@@ -17,7 +17,7 @@ def with_constraints(table: Table, given: Iterable[ConstraintDef]) -> tuple[Cons
     """The constraints of a table and new ones. Raises SemanticError and UnsupportedError, with the position."""
     found = list(table.constraints)
     for each in given:
-        check(each, table)
+        _check(each, table)
         names = {constraint.name for constraint in found}
         if each.name in names:
             raise SemanticError(
@@ -46,12 +46,17 @@ def _free_name(given: ConstraintDef, table: Table, names: set[str]) -> str:
     return next(name for number in range(1, len(names) + 2) if (name := f"{prefix}_{number}") not in names)
 
 
-def check(given: ConstraintDef, table: Table) -> None:
+def refuse_enabled(given: ConstraintDef) -> None:
+    """Raises UnsupportedError for a constraint that writes would have to satisfy."""
     if given.enabled:
         raise UnsupportedError(
             f"{given.kind} is not enforced, so that it cannot be enabled", span=given.span,
             hint="remove it, or add DISABLE NOVALIDATE to store it",
         )  # fmt: skip
+
+
+def _check(given: ConstraintDef, table: Table) -> None:
+    refuse_enabled(given)
     for column in given.columns:
         if table.column(column.name) is None:
             raise SemanticError(
