@@ -426,20 +426,16 @@ class Session:
     def _get_spark(self) -> SparkRunner:
         if self._spark is None:
             from hivedruid.actions.rejects import RejectsTables
+            from hivedruid.clients.avro_schemas import AvroSchemas
             from hivedruid.clients.topics import check_same
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
                 self.home, self.settings, lambda *read: self.druid().write_parquet(*read), self._progress, self._note,
-                self._segment_storage, self._avro_schemas, check_same, RejectsTables(self.home, self.catalog),
+                self._segment_storage, AvroSchemas(self.settings), check_same, RejectsTables(self.home, self.catalog),
                 self._spark_name,
             )  # fmt: skip
         return self._spark
-
-    def _avro_schemas(self, table: Table, ids: Sequence[int]) -> Mapping[int, str]:
-        from hivedruid.clients.schema_registry import schemas_of
-
-        return schemas_of(table.properties, ids, self.settings)
 
     def _segment_storage(self) -> SegmentStorage:
         from hivedruid.engine.capabilities import SegmentStorage

@@ -230,7 +230,7 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
         TableProperty(REGISTRY, "text", None, "Schema registry with the schemas of Avro messages.", _KAFKA),
         TableProperty(REGISTRY_CREDENTIALS, "text", None, "user:password for the registry, as `env:NAME`.", _KAFKA),
-        TableProperty("avro.schema.url", "text", None, "File with the schema of Avro messages.", _KAFKA),
+        TableProperty("avro.schema.url", "text", None, "URL or path of the schema of Avro messages.", _KAFKA),
         TableProperty("kafka.topic", "text", None,
             "The topic; a Druid table with this property ingests from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),

@@ -110,6 +110,7 @@ class SparkRunner:
         self._progress = progress
         self._note = note
         self.iceberg = IcebergTables(self._home, settings)
+        self._schemas = schemas
         self._job_inputs = JobInputs(settings, FileSchemas(settings), self.iceberg, schemas, rejects, note)
         self._warned = False
 
@@ -198,13 +199,13 @@ class SparkRunner:
         of them."""
         with self.running(job) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
-            return topic_writing.write_topic(frame, table, produce, self._settings)
+            return topic_writing.write_topic(frame, table, produce, self._settings, self._schemas)
 
     def stage_records(self, job: SparkJob, table: Table, folder: Path) -> int:
         """Write the records of the job's rows for the topic of a Kafka table into a folder; returns their number."""
         with self.running(job) as spark:
             frame = writing.shape(spark.sql(job.sql), table)
-            return topic_writing.stage_records(frame, table, folder, self._settings)
+            return topic_writing.stage_records(frame, table, folder, self._settings, self._schemas)
 
     def drop(self, table: Table) -> None:
         """Delete what a Hive-side table stores: an Iceberg table, or the files at its LOCATION."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from hivedruid.avro_files import schema_file
 from hivedruid.catalog.avro import LITERAL, URL, AvroSchema, parse_schema
 from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Table
@@ -35,8 +34,12 @@ _CONFLUENT = 5
 """Bytes before a record in Confluent's wire format: 0, and the id of the schema in 4 bytes."""
 
 
-Schemas = Callable[[Table, Sequence[int]], Mapping[int, str]]
-"""The schemas with some ids in the registry of a table, without those that it does not have."""
+class Schemas(Protocol):
+    """Reads the schemas outside of a table's definition: see `clients.avro_schemas`."""
+
+    def of_ids(self, table: Table, ids: Sequence[int]) -> Mapping[int, str]: ...
+
+    def of_url(self, table: Table) -> str: ...
 
 
 def of_value(table: Table) -> Table:
@@ -81,7 +84,7 @@ def value_rows(
     if keep_raw:
         records = records.selectExpr("*", f"value AS {RAW_VALUE}")
     if _is_avro(table):
-        return _avro_rows(records, table, settings, schemas, kept)
+        return _avro_rows(records, table, schemas, kept)
     if (whole := table.serde["serialization.lib"]) in _WHOLE:
         bad = "IF(is_valid_utf8(CAST(value AS STRING)), NULL, 'not valid UTF-8')" if whole == "text" else "NULL"
         cell = f"CAST(value AS {_WHOLE[whole]}) AS {identifier(table.columns[0].name)}"
@@ -116,7 +119,7 @@ def _json_rows(
     return json_rows(texts, table.columns, form, ("value AS _text", *kept), plain).selectExpr(*kept, *names, bad)
 
 
-def written_value(table: Table, settings: Mapping[str, str]) -> str:
+def written_value(table: Table, schemas: Schemas | None) -> str:
     """The columns of a row as the value of a record, which is BINARY."""
     if table.serde["serialization.lib"] in _WHOLE:
         return f"CAST({identifier(table.columns[0].name)} AS BINARY)"
@@ -128,7 +131,7 @@ def written_value(table: Table, settings: Mapping[str, str]) -> str:
             " not known",
             hint="insert into a table of the topic whose avro.serde.type is none",
         )
-    return avro_value(table, _schema(table, settings))
+    return avro_value(table, _schema(table, schemas))
 
 
 # --- Avro --------------------------------------------------------------------------------------------------------
@@ -144,21 +147,17 @@ def _framing(table: Table) -> str:
     return table.properties.get("avro.serde.type", "none").lower()
 
 
-def _avro_rows(
-    records: DataFrame, table: Table, settings: Mapping[str, str], schemas: Schemas | None, kept: Sequence[str]
-) -> DataFrame:
+def _avro_rows(records: DataFrame, table: Table, schemas: Schemas | None, kept: Sequence[str]) -> DataFrame:
     framing = _framing(table)
     skipped = {"none": 0, "confluent": _CONFLUENT}.get(framing, int(table.properties.get("avro.serde.skip.bytes", "5")))
     value = f"substr(value, {skipped + 1})" if skipped else "value"
     if schemas is not None and REGISTRY in table.properties:
-        return _registered_rows(records, table, settings, schemas, kept)
+        return _registered_rows(records, table, schemas, kept)
     framed = records.selectExpr(*kept, f"{value} AS value", "0 AS _id", f"{_misframed(framing, skipped)} AS _misframed")
-    return _with_framing(avro_rows(framed, table, {0: _schema(table, settings)}))
+    return _with_framing(avro_rows(framed, table, {0: _schema(table, schemas)}))
 
 
-def _registered_rows(
-    records: DataFrame, table: Table, settings: Mapping[str, str], schemas: Schemas, kept: Sequence[str]
-) -> DataFrame:
+def _registered_rows(records: DataFrame, table: Table, schemas: Schemas, kept: Sequence[str]) -> DataFrame:
     """Each record is decoded by the schema of its id. The table's own schema, if it has one, supplies defaults."""
     misframed = _misframed("confluent", _CONFLUENT)
     number = f"IF({misframed} IS NULL, CAST(conv(hex(substr(value, 2, 4)), 16, 10) AS BIGINT), NULL)"
@@ -166,11 +165,11 @@ def _registered_rows(
         *kept, f"substr(value, {_CONFLUENT + 1}) AS value", f"{number} AS _id", f"{misframed} AS _misframed"
     )
     ids = [row[0] for row in framed.where("_id IS NOT NULL").selectExpr("_id").distinct().collect()]
-    found = {number: parse_schema(text) for number, text in sorted(schemas(table, sorted(ids)).items())}
+    found = {number: parse_schema(text) for number, text in sorted(schemas.of_ids(table, sorted(ids)).items())}
     known = f"_id IN ({', '.join(map(str, found))})" if found else "FALSE"
     missing = f"CASE WHEN NOT ({known}) THEN concat('schema ', _id, ' is not in the registry') END"
     checked = framed.selectExpr("* EXCEPT (_misframed)", f"coalesce(_misframed, {missing}) AS _misframed")
-    reader = _schema(table, settings) if LITERAL in table.properties or URL in table.properties else None
+    reader = _schema(table, schemas) if LITERAL in table.properties or URL in table.properties else None
     return _with_framing(avro_rows(checked, table, found, reader))
 
 
@@ -185,15 +184,18 @@ def _misframed(framing: str, skipped: int) -> str:
     return f"CASE WHEN length(value) < {skipped} THEN 'shorter than avro.serde.skip.bytes' END"
 
 
-def _schema(table: Table, settings: Mapping[str, str]) -> AvroSchema:
-    """The schema of the table's records. Raises SemanticError, UnsupportedError, ExecutionError."""
-    text, url = table.properties.get(LITERAL), table.properties.get(URL)
-    if not text and not url:
+def _schema(table: Table, schemas: Schemas | None) -> AvroSchema:
+    """The schema of the table's records. Raises SemanticError, UnsupportedError, ConnectError, ExecutionError."""
+    text = table.properties.get(LITERAL)
+    if not text and table.properties.get(URL):
+        assert schemas is not None
+        return parse_schema(schemas.of_url(table))
+    if not text:
         raise SemanticError(
             f"{table.full_name} has no Avro schema",
             hint=f"ALTER TABLE {table.full_name} SET TBLPROPERTIES ('{LITERAL}' = '…')",
         )
     try:
-        return parse_schema(text or schema_file(url or "", table.full_name, settings))
+        return parse_schema(text)
     except (SemanticError, UnsupportedError) as error:
         raise type(error)(f"{error.message} ({table.full_name})", hint=error.hint) from None

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivedruid.errors import ExecutionError, SemanticError, UnsupportedError
+from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.session import Session
 from tests.integration.test_goldens import settings
 from tests.support import avro
 from tests.support.kafka_tables import SERDES, KafkaTables
 from tests.support.schema_registry import registry
+from tests.support.web_server import web_server
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
@@ -71,6 +72,25 @@ def test_schema_in_a_file(tables: KafkaTables, tmp_path: Path) -> None:
     url.write_text(schema(("a", ["null", "R"])), encoding="utf-8")
     with pytest.raises(UnsupportedError, match="field 'a' of the Avro schema has the type 'R', which contains it"):
         tables.run(like(tables, topic, "tree", avro_schema_url=str(url)))
+
+
+def test_schema_of_a_server(tables: KafkaTables, tmp_path: Path) -> None:
+    """Each statement reads avro.schema.url, also INSERT."""
+    url = tmp_path / "orders.avsc"
+    url.write_text(OLD, encoding="utf-8")
+    with web_server(tmp_path) as server:
+        name = tables.create(tables.topics.new([OF_OLD[5:]]), "", AVRO, avro_schema_url=f"{server}/orders.avsc")
+        assert columns(tables, name) == [("n", "int"), ("gone", "string")]
+        tables.run(f"INSERT INTO {name} (n, gone) VALUES (2, 'y')")
+        assert tables.values(f"SELECT n, gone FROM {name} ORDER BY n") == [(1, "x"), (2, "y")]
+        url.write_text("{}", encoding="utf-8")
+        with pytest.raises(SemanticError, match=rf"invalid Avro schema .*{name}: {server}/orders\.avsc"):
+            tables.run(f"SELECT n FROM {name}")
+    for statement in (f"SELECT n FROM {name}", f"INSERT INTO {name} (n, gone) VALUES (3, 'z')"):
+        with pytest.raises(ConnectError, match="cannot be reached"):
+            tables.run(statement)
+    with pytest.raises(SemanticError, match=r"the value of 'avro\.schema\.url' contains a password"):
+        tables.set(name, avro_schema_url="https://me:pass@host/orders.avsc")
 
 
 def test_schema_of_a_registry(tables: KafkaTables, monkeypatch: pytest.MonkeyPatch) -> None:

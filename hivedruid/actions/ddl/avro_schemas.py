@@ -1,13 +1,13 @@
-"""The Avro schemas whose columns a new Kafka table gets: of a file, or of a schema registry."""
+"""The Avro schemas whose columns a new Kafka table gets: at a URL, or of a schema registry."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from struct import unpack
 
-from hivedruid.avro_files import schema_file
 from hivedruid.catalog.avro import URL
 from hivedruid.clients.schema_registry import latest_schema, schemas_of
+from hivedruid.clients.schema_urls import schema_at
 from hivedruid.clients.topic_sample import sample_of
 from hivedruid.errors import SemanticError
 from hivedruid.parser.statements.ddl import CreateTable
@@ -24,7 +24,7 @@ def find_schemas(statement: CreateTable, settings: Mapping[str, str]) -> tuple[s
     UsageError."""
     properties = {**topic_properties(statement, settings), **validate(statement.properties, "kafka")}
     if URL in properties:
-        return (schema_file(properties[URL], statement.name.name, settings),)
+        return (schema_at(properties[URL], statement.name.name, settings),)
     values = sample_of(properties) if statement.topic_span is not None else ()
     if not values:
         return (latest_schema(properties, settings),)
