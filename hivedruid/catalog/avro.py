@@ -13,7 +13,7 @@ from hivedruid.errors import SemanticError, UnsupportedError
 
 LITERAL = "avro.schema.literal"
 URL = "avro.schema.url"
-_PRIMITIVES = {
+PRIMITIVES = {
     "null": VOID, "boolean": BOOLEAN, "int": INT, "long": BIGINT, "float": FLOAT, "double": DOUBLE, "bytes": BINARY,
     "string": STRING, "enum": STRING, "fixed": BINARY,
 }  # fmt: skip
@@ -96,7 +96,7 @@ def hive_type(node: Node) -> HiveType:
             return TIMESTAMP
         case ("bytes" | "fixed", "decimal") | ("string", "char" | "varchar"):
             return HiveType(node.logical, node.params)
-    return _PRIMITIVES[node.kind]
+    return PRIMITIVES[node.kind]
 
 
 def has_union(node: Node) -> bool:
@@ -130,11 +130,11 @@ def _node(value: Any, named: dict[str, Node | None], space: str, path: str) -> N
     if isinstance(value, list):
         return _union([_node(item, named, space, path) for item in value if item != "null"])
     if isinstance(value, str):
-        return Node(value) if value in _PRIMITIVES else _named(value, named, space, path)
+        return Node(value) if value in PRIMITIVES else _named(value, named, space, path)
     kind = value["type"]
-    if not isinstance(kind, str) or (kind not in _PRIMITIVES and kind not in ("array", "map", "record")):
+    if not isinstance(kind, str) or (kind not in PRIMITIVES and kind not in ("array", "map", "record")):
         return _node(kind, named, space, path)
-    full, space = _full_name(value, space)
+    full, space = full_name(value, space)
     named[full] = None
     children = tuple(_node(item, named, space, f"{path}.{name}".strip(".")) for name, item in _nested(value))
     names = tuple(field["name"] for field in value["fields"]) if kind == "record" else ()
@@ -176,7 +176,7 @@ def _params(logical: str, value: Mapping[str, Any]) -> tuple[int, ...]:
     return ()
 
 
-def _full_name(value: Mapping[str, Any], space: str) -> tuple[str, str]:
+def full_name(value: Mapping[str, Any], space: str) -> tuple[str, str]:
     name = str(value.get("name", ""))
     space = name.rpartition(".")[0] if "." in name else str(value.get("namespace", space))
     name = name.rpartition(".")[2]

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
 import msgspec
 import requests
 
+from hivedruid.catalog.avro_references import self_contained
 from hivedruid.catalog.properties import REGISTRY, REGISTRY_CREDENTIALS
-from hivedruid.errors import ConnectError, ExecutionError, UnsupportedError
+from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.references import check_transport, secret
 
 TIMEOUT = 30.0
 """Seconds to wait for a response."""
+
+
+class Reference(msgspec.Struct):
+    """A version of a subject, whose types a schema uses; `name` is that of one of them."""
+
+    name: str
+    subject: str
+    version: int
 
 
 class StoredSchema(msgspec.Struct):
@@ -22,57 +33,108 @@ class StoredSchema(msgspec.Struct):
 
     schema: str
     schemaType: str = "AVRO"  # noqa: N815
-    references: tuple[object, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The URL of a registry, and the reference to its credentials, `user:password`."""
+
+    url: str
+    credentials: str
 
 
 def schemas_of(properties: Mapping[str, str], ids: Iterable[int], settings: Mapping[str, str]) -> dict[int, str]:
     """The schemas with these ids, without those that a table's registry does not have. Raises ConnectError,
     ExecutionError, UnsupportedError, UsageError."""
-    url, reference = _registry(properties, settings)
-    found = {number: _schema(url, number, reference) for number in ids}
-    return {number: schema for number, schema in found.items() if schema is not None}
+    registry = _registry(properties, settings)
+    found = {}
+    for number in ids:
+        with suppress(_MissingError):
+            found[number] = _schema(registry, number)
+    return found
 
 
 def latest_schema(properties: Mapping[str, str], settings: Mapping[str, str]) -> str:
     """The latest schema of the values of a topic, by the name that Confluent's serializers register by default. Raises
     the same errors."""
-    url, reference = _registry(properties, settings)
+    registry = _registry(properties, settings)
     subject = f"{properties['kafka.topic']}-value"
-    found = _get(
-        url, f"subjects/{quote(subject, safe='')}/versions/latest", f"the schema of subject '{subject}'", reference
-    )
-    if found is None:
+    name = f"the schema of subject '{subject}'"
+    try:
+        return _resolved(registry, _get(registry, f"subjects/{quote(subject, safe='')}/versions/latest", name), name)
+    except _MissingError:
         raise ExecutionError(
-            f"the schema registry at {url} has no subject '{subject}'",
+            f"the schema registry at {registry.url} has no subject '{subject}'",
             hint=f"specify the columns, or use CREATE EXTERNAL TABLE … LIKE TOPIC '{properties['kafka.topic']}', which"
             " reads the ids of the records' schemas",
-        )
-    return found
+        ) from None
 
 
-def _registry(properties: Mapping[str, str], settings: Mapping[str, str]) -> tuple[str, str]:
-    """The URL of the registry, and the reference to its credentials."""
+def _registry(properties: Mapping[str, str], settings: Mapping[str, str]) -> Registry:
     url, reference = properties[REGISTRY].rstrip("/"), properties.get(REGISTRY_CREDENTIALS, "")
     if reference:
         check_transport(url, REGISTRY_CREDENTIALS, settings)
-    return url, reference
+    return Registry(url, reference)
+
+
+class _MissingError(Exception):
+    """The registry does not have a schema."""
 
 
 @lru_cache(maxsize=1024)
-def _schema(url: str, number: int, reference: str) -> str | None:
-    """The schema of an id, which never changes."""
-    return _get(url, f"schemas/ids/{number}", f"schema {number}", reference)
+def _schema(registry: Registry, number: int) -> str:
+    """The schema of an id, which never changes, with all types that it uses. Raises _MissingError."""
+    name = f"schema {number}"
+    return _resolved(registry, _get(registry, f"schemas/ids/{number}", name), name)
 
 
-def _get(url: str, path: str, name: str, reference: str) -> str | None:
-    """A schema, or None if the registry does not have it. The credentials are `user:password`."""
+@lru_cache(maxsize=1024)
+def _version(registry: Registry, subject: str, version: int) -> StoredSchema:
+    """A version of a subject, which never changes and may have been deleted. Raises _MissingError."""
+    path = f"subjects/{quote(subject, safe='')}/versions/{version}?deleted=true"
+    return _get(registry, path, f"version {version} of subject '{subject}'")
+
+
+def _resolved(registry: Registry, stored: StoredSchema, name: str) -> str:
+    """The schema with the types of the schemas that it refers to. Raises ExecutionError, UnsupportedError."""
+    if not stored.references:
+        return stored.schema
+    others = list(_referenced(registry, stored, name, set()))
+    try:
+        return self_contained(stored.schema, others)
+    except SemanticError as error:
+        raise ExecutionError(f"{name} of the registry at {registry.url}: {error.message}") from None
+
+
+def _referenced(registry: Registry, stored: StoredSchema, name: str, found: set[str]) -> Iterator[str]:
+    """The schemas that a schema refers to, each after those that it refers to. As in Confluent's client, the first
+    version of a type counts."""
+    for reference in stored.references:
+        if reference.name in found:
+            continue
+        found.add(reference.name)
+        try:
+            other = _version(registry, reference.subject, reference.version)
+        except _MissingError:
+            raise ExecutionError(
+                f"{name} of the registry at {registry.url} refers to version {reference.version} of subject"
+                f" '{reference.subject}', which the registry does not have"
+            ) from None
+        yield from _referenced(registry, other, name, found)
+        yield other.schema
+
+
+def _get(registry: Registry, path: str, name: str) -> StoredSchema:
+    """A schema. Raises _MissingError if the registry does not have it."""
+    url, reference = registry.url, registry.credentials
     user, _, password = secret(REGISTRY_CREDENTIALS, reference).partition(":") if reference else ("", "", "")
     try:
         response = requests.get(f"{url}/{path}", auth=(user, password) if reference else None, timeout=TIMEOUT)
     except requests.RequestException as error:
         raise ConnectError(f"cannot reach the schema registry at {url}: {type(error).__name__}") from None
     if response.status_code == 404:
-        return None
+        raise _MissingError
     if not response.ok:
         raise ExecutionError(
             f"the schema registry at {url} refuses {name}: HTTP status {response.status_code}",
@@ -82,7 +144,9 @@ def _get(url: str, path: str, name: str, reference: str) -> str | None:
         stored = msgspec.json.decode(response.content, type=StoredSchema)
     except msgspec.MsgspecError as error:
         raise ExecutionError(f"unexpected response of the schema registry at {url}: {error}") from None
-    if stored.schemaType != "AVRO" or stored.references:
-        kind = "has references to other schemas" if stored.references else f"is of type {stored.schemaType}"
-        raise UnsupportedError(f"{name} of the registry at {url} {kind}, which is not supported")
-    return stored.schema
+    if stored.schemaType != "AVRO":
+        raise UnsupportedError(
+            f"{name} of the registry at {url} is of type {stored.schemaType}, which is not supported",
+            hint="register a schema of Avro",
+        )
+    return stored

@@ -14,7 +14,7 @@ from hivedruid.session import Session
 from tests.integration.test_goldens import settings
 from tests.support import avro
 from tests.support.kafka_tables import SERDES, KafkaTables
-from tests.support.schema_registry import registry
+from tests.support.schema_registry import Stored, registry
 from tests.support.web_server import web_server
 
 if TYPE_CHECKING:
@@ -178,8 +178,11 @@ def test_unions(tables: KafkaTables) -> None:
 
 
 def test_unions_in_a_registry(tables: KafkaTables) -> None:
+    """The schema refers to another one."""
     topic = tables.topics.new([avro.confluent(1, record) for record in RECORDS])
-    with registry({1: UNIONS}) as url:
+    (inner,) = (each for each in json.loads(UNIONS)["fields"][0]["type"] if isinstance(each, dict))
+    whole = Stored(UNIONS.replace(json.dumps(inner), '"S"'), (("S", "inner", 3),))
+    with registry({1: whole}, versions={("inner", 3): json.dumps(inner)}) as url:
         tables.run(like(tables, topic, "t", avro_schema_registry_url=url))
-        assert tables.values("SELECT u.tag_0, u.tag_1 FROM t WHERE `__offset` < 2 ORDER BY `__offset`") == [
-            (7, None), (None, "x")]  # fmt: skip
+        assert tables.values("SELECT u.tag_0, u.tag_1, u.tag_2.q FROM t WHERE `__offset` < 3 ORDER BY `__offset`") == [
+            (7, None, None), (None, "x", None), (None, None, 9)]  # fmt: skip
