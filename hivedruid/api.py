@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -217,12 +217,9 @@ class Connection:
         return result
 
     def _explained(self, statement: SourceStatement, mode: ExplainMode) -> str:
-        prefix = f"EXPLAIN {mode.upper()} " if mode else "EXPLAIN "
-        text = statement.text
-        places = list(statement.places) or [(i, i + 1) for i in range(len(text))]
-        original = text if statement.original is None else statement.original
-        explained = replace(statement, text=prefix + text, original=original, places=(*[(0, 1)] * len(prefix), *places))
-        return "\n".join(str(line) for (line,) in self._session.execute(explained).rows)
+        from hivedruid.explained import explained
+
+        return "\n".join(str(line) for (line,) in self._session.execute(explained(statement, mode)).rows)
 
     def _turn(self, work: Work) -> Any:
         return self._turns.of(work, self._check)

@@ -59,6 +59,7 @@ class _SqlCommand(click.Command):
 COMMANDS = {
     "config": "show every setting and where its value comes from",
     "demo": "load sample data, query it, and open a prompt",
+    "explain": "show or draw the plan of a statement",
     "fmt": "format scripts",
     "doctor": "check that this machine and Druid have what each feature needs",
     "import-hive": "convert Hive DDL for Druid and Kafka tables",
@@ -237,12 +238,12 @@ def sql(
         _check_output(layout, output_path, interactive=interactive, dry_run=dry_run)
         output = Output(layout or "table", not no_header, time or (interactive and not quiet), verbose)
         inputs = [] if interactive else list(_inputs(ctx.meta["hivedruid.order"], files, texts))
-        before = list(_before(database, inits))
+        before = list(before_scripts(database, inits))
         folder = home or default_home()
         settings = hiveconf | ({"druid.url": druid} if druid else {})
         configured = configuration.values(folder.absolute(), cluster, settings.get("druid.url"))
         confirm = diagnostics.yes if yes else diagnostics.ask
-        session = _open_session(folder, configured, settings, hivevar, diagnostics, confirm, dry_run=dry_run)
+        session = open_session(folder, configured, settings, hivevar, diagnostics, confirm, dry_run=dry_run)
         if verbose:
             session.on_plan = diagnostics.plan
         try:
@@ -380,7 +381,7 @@ def _druid_settings(druid: str | None, home: Path) -> dict[str, str]:
     }
 
 
-def _open_session(
+def open_session(
     home: Path,
     configured: Mapping[str, str],
     hiveconf: Mapping[str, str],
@@ -443,7 +444,7 @@ def _run_inputs(
     return code
 
 
-def _before(database: str | None, inits: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+def before_scripts(database: str | None, inits: Iterable[str]) -> Iterator[tuple[str, str | None]]:
     """What runs before all scripts: USE, then the scripts of -i, as in Hive."""
     if database is not None:
         yield f"USE `{database.replace('`', '``')}`", None

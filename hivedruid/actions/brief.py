@@ -14,34 +14,38 @@ from hivedruid.plan.physical import DruidInput, SparkJob
 
 def brief(actions: Iterable[Action]) -> list[str]:
     """One line for each native query, Spark job and write; none for actions that only change the catalog."""
-    return [line for action in actions for line in _action(action)]
+    return [line for action in actions for line in (*_read(action), *written(action))]
 
 
-def _action(action: Action) -> Iterator[str]:
+def _read(action: Action) -> Iterator[str]:
     if isinstance(action, RunDruidQuery):
         yield f"one native query: {native(action.read.query)}"
     elif isinstance(action, AnswerRows):
         yield "answered while planning: no query is sent"
-    elif isinstance(action, RunSparkJob):
+    elif isinstance(action, RunSparkJob | IngestDruid | WriteTable) or (
+        isinstance(action, MergeTableRows) and not action.changes_nothing
+    ):
         yield from _spark(action.job)
-    elif isinstance(action, IngestDruid):
-        yield from _spark(action.job)
+    elif isinstance(action, ChangeTableRows) and not action.changes_nothing:
+        for job in action.subqueries.values():
+            yield from _spark(job)
+
+
+def written(action: Action) -> Iterator[str]:
+    """A line for each write of an action, which begins with the engine that does it."""
+    if isinstance(action, IngestDruid):
         kind = "appends the rows to" if action.replaces == "nothing" else "replaces rows of"
         yield f"Druid {kind} data source {action.table.data_source} with one index_parallel task"
         if action.cold is not None:
             yield f"Spark {'adds rows to' if action.cold.removal is None else 'deletes rows of'} the cold part"
     elif isinstance(action, WriteTable):
-        yield from _spark(action.job)
         target = f"the files in {action.table.location}" if action.is_directory else action.table.full_name
         yield f"Spark {'replaces' if action.overwrite else 'appends to'} {target}"
     elif isinstance(action, ChangeTableRows) and not action.changes_nothing:
-        for job in action.subqueries.values():
-            yield from _spark(job)
         what = "the cold part of " if action.tiered is not None else ""
         verb = "updates" if action.assignments else "deletes"
         yield f"Spark {verb} rows of {what}{(action.tiered or action.table).full_name}"
     elif isinstance(action, MergeTableRows) and not action.changes_nothing:
-        yield from _spark(action.job)
         yield f"Spark merges the rows into {action.table.full_name}"
 
 

@@ -155,8 +155,11 @@ def _after_rules(plan: QueryPlan) -> Iterator[str]:
 
 
 def document(built: StatementPlan, settings: Mapping[str, str], tiers: Sequence[_TierParts] = ()) -> dict[str, Any]:
-    """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `actions`, and `tiered` for queries of
-    tiered tables."""
+    """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `operators` (trees of `steps`),
+    `actions`, and `tiered` for queries of tiered tables."""
+    from hivedruid.actions.steps import steps
+    from hivedruid.plan_steps import to_document
+
     jobs = [a.job for a in built.actions if isinstance(a, OverJob)]
     residual = None
     if jobs:
@@ -168,6 +171,7 @@ def document(built: StatementPlan, settings: Mapping[str, str], tiers: Sequence[
         "druid_queries": [read.query for action in built.actions for read in action.reads],
         "residual": residual,
         "rules": [name for plan in built.plans for name in _counted(plan.fired)],
+        "operators": [to_document(step) for step in steps(built)],
         "actions": [
             {"action": type(a).__name__, **explainer(family_of(a)).document(a, settings)} for a in built.actions
         ],

@@ -41,7 +41,7 @@ def spark_lines(job: SparkJob) -> list[str]:
         lines.append(f"  <-{source.view}")
         if isinstance(source, DruidInput):
             lines += indent(table_scan(source.read, f"TS_{number}"), 4)
-            lines += indent(_scan(source), 6)
+            lines += indent(scan_lines(source), 6)
             for reducer in source.reducers:
                 lines += indent(_reducer(reducer), 6)
         else:
@@ -73,7 +73,7 @@ def _records(scan: TopicScan) -> list[str]:
     return [f"kafka.offsets: {read} in {partitions}{f' ({ranges})' if ranges else ''}"]
 
 
-def _scan(source: DruidInput) -> list[str]:
+def scan_lines(source: DruidInput) -> list[str]:
     """What is read in place of the query, or why a large one is sent as one."""
     scan = source.scan
     if isinstance(scan, FileScan):

@@ -38,11 +38,14 @@ def _tree(node: Node, depth: int, names: Mapping[int, str] | None) -> list[str]:
 
 
 def _label(node: Node) -> str:
-    parts = {key: value for key, value in _attributes(node).items() if value not in (None, "", [], 0)}
-    inner = ", ".join(
-        f"{key}=[{value if isinstance(value, str | int) else ', '.join(value)}]" for key, value in parts.items()
-    )
+    inner = ", ".join(f"{key}=[{value}]" for key, value in attributes(node).items())
     return f"{type(node).__name__}({inner})"
+
+
+def attributes(node: Node) -> dict[str, str]:
+    """What a node computes: its expressions and options by their names, without those that are empty."""
+    parts = {key: value for key, value in _attributes(node).items() if value not in (None, "", [], 0)}
+    return {key: ", ".join(value) if isinstance(value, list) else str(value) for key, value in parts.items()}
 
 
 def _attributes(node: Node) -> dict[str, Attribute]:

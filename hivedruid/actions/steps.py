@@ -1,0 +1,156 @@
+"""The steps of a statement: the operators of its plans with the engines that compute them, below its writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.brief import written
+from hivedruid.actions.model import OverJob
+from hivedruid.actions.plan_text import scan_lines
+from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally
+from hivedruid.actions.writing.model import ChangeTableRows
+from hivedruid.druid.query import native_query
+from hivedruid.plan import nodes
+from hivedruid.plan.ctes import cte_scans
+from hivedruid.plan.nodes import CteScan, DruidQuery, Node
+from hivedruid.plan.physical import DruidInput, SparkJob
+from hivedruid.plan.rex import Subquery, walk
+from hivedruid.plan.segment_files import FileScan
+from hivedruid.plan.show import attributes, show
+from hivedruid.plan.statistics import Estimator
+from hivedruid.plan_steps import Engine, Step
+
+if TYPE_CHECKING:
+    from hivedruid.actions.model import Action
+    from hivedruid.actions.statement_plan import StatementPlan
+    from hivedruid.plan.split import QueryPlan
+
+
+def steps(built: StatementPlan) -> tuple[Step, ...]:
+    """A tree for each write, or for the query of a statement, followed by those of shared CTEs and of the native
+    queries that run before it is planned; none for a statement that neither reads nor writes rows."""
+    jobs = [job for action in built.actions for job in _jobs(action)]
+    outside: Engine = (
+        "hivedruid" if any(isinstance(a, EvaluateLocally | AnswerRows) for a in built.actions) else "spark"
+    )
+    trees = [_Tree(plan, outside, jobs).steps() for plan in built.plans]
+    writes = [found for action in built.actions if (found := list(_writes(action)))]
+    asked = tuple(_asked(action) for action in built.actions if isinstance(action, AskValues))
+    if len(writes) == len(trees):
+        roots = [_below(found, tree[:1]) + tree[1:] for found, tree in zip(writes, trees, strict=True)]
+    else:
+        every = tuple(tree[0] for tree in trees)
+        first = _below(writes[0], every) if writes else every
+        rest = tuple(step for found in writes[1:] for step in _below(found, ()))
+        roots = [first, rest, *(tree[1:] for tree in trees)]
+    return (*(step for root in roots for step in root), *asked)
+
+
+def _jobs(action: Action) -> Iterator[SparkJob]:
+    done = action.writes or action
+    if isinstance(done, OverJob):
+        yield done.job
+    elif isinstance(done, ChangeTableRows):
+        yield from done.subqueries.values()
+
+
+def _writes(action: Action) -> Iterator[Step]:
+    for line in written(action.writes or action):
+        engine, _, what = line.partition(" ")
+        yield Step("druid" if engine == "Druid" else "spark", what[0].upper() + what[1:])
+
+
+def _below(writes: list[Step], inputs: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The writes of an action, the first of which reads the inputs."""
+    first = writes[0]
+    return (Step(first.engine, first.operator, first.attributes, first.rows, inputs), *writes[1:])
+
+
+def _asked(action: AskValues) -> Step:
+    queries = {f"query {number}": ask.key for number, ask in enumerate(action.asks, 1)}
+    return Step("druid", "native queries that run before planning", queries)
+
+
+@dataclass
+class _Tree:
+    """The steps of one plan; `outside` is the engine of the operators outside native queries, `jobs` are those of the
+    statement."""
+
+    plan: QueryPlan
+    outside: Engine
+    jobs: list[SparkJob]
+    _estimator: Estimator = field(init=False)
+    _inputs: list[DruidInput] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._estimator = Estimator(self.plan.context.statistics, self.plan.zone)
+        self._inputs = [item for job in self.jobs for item in job.inputs if isinstance(item, DruidInput)]
+
+    def steps(self) -> tuple[Step, ...]:
+        """The tree of the plan, and those of the CTEs that are computed once."""
+        ctes = (
+            Step(self.outside, f"{'View' if scan.is_view else 'CTE'} {scan.name}", inputs=(self._step(scan.plan),))
+            for scan in cte_scans(self.plan.node)
+        )
+        return (self._step(self.plan.node), *ctes)
+
+    def _step(self, node: Node) -> Step:
+        if isinstance(node, DruidQuery):
+            return self._query(node)
+        if isinstance(node, CteScan):
+            return Step(self.outside, f"rows of {node.name}", rows=self._estimator.rows(node))
+        subqueries = (part.plan for rex in node.expressions() for part in walk(rex) if isinstance(part, Subquery))
+        inputs = tuple(self._step(item) for item in (*node.inputs, *subqueries))
+        return self._operator(self.outside, node, inputs)
+
+    def _query(self, node: DruidQuery) -> Step:
+        """A native query, or the segment files that Spark reads in its place."""
+        read = native_query(node, self.plan.zone)
+        same = [item for item in self._inputs if item.read.query == read.query]
+        over = [item for item in self._inputs if item.read.query["dataSource"] == read.query["dataSource"]]
+        files = [item for item in same or over if isinstance(item.scan, FileScan)]
+        if files:
+            how = {"segments": scan_lines(files[0])[0].partition(": ")[2]}
+            return Step("spark", "Scan of segment files", _query_attributes(node) | how, self._rows(node))
+        lines = (line.partition(": ") for item in same for line in scan_lines(item))
+        sent = {key.rpartition(".")[2]: text for key, _, text in lines}
+        source = () if isinstance(node.source, nodes.TableScan) else (self._inside(node.source),)
+        kind = f"{read.query['queryType']} query"
+        return Step("druid", kind, _query_attributes(node) | sent, self._rows(node), source)
+
+    def _inside(self, node: Node) -> Step:
+        """What a native query reads other than a table."""
+        if isinstance(node, DruidQuery):
+            return self._query(node)
+        inputs = tuple(self._inside(item) for item in node.inputs)
+        return self._operator("druid", node, inputs)
+
+    def _operator(self, engine: Engine, node: Node, inputs: tuple[Step, ...]) -> Step:
+        if isinstance(node, nodes.SetOp):
+            return Step(engine, f"{node.kind.title()}{' all' if node.all else ''}", {}, self._rows(node), inputs)
+        computed = {key: value for key, value in attributes(node).items() if key != value}
+        return Step(engine, _NAMES.get(type(node), type(node).__name__), computed, self._rows(node), inputs)
+
+    def _rows(self, node: Node) -> int | None:
+        return self._estimator.rows(node)
+
+
+_NAMES: dict[type[Node], str] = {
+    nodes.TableScan: "Scan",
+    nodes.LateralView: "Lateral view",
+    nodes.DruidUnion: "Union",
+    nodes.DruidUnnest: "Unnest",
+    nodes.DruidJoin: "Join",
+}
+"""The operators whose names are not those of their classes."""
+
+
+def _query_attributes(node: DruidQuery) -> dict[str, str]:
+    """The attributes, with the names under which the results of aggregate functions are read above them."""
+    found = attributes(node)
+    if node.grouped is not None and node.calls:
+        names = node.grouped[len(node.keys) :]
+        found["aggs"] = ", ".join(f"{c.id} = {show(call)}" for c, call in zip(names, node.calls, strict=False))
+    return found

@@ -1,0 +1,51 @@
+"""EXPLAIN of a statement that is given without it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.errors import UsageError
+
+if TYPE_CHECKING:
+    from hivedruid.plan_steps import Step
+    from hivedruid.script import SourceStatement
+    from hivedruid.session import Session
+
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s+((EXTENDED|CBO|FORMATTED)\s+)?", re.IGNORECASE)
+
+
+def explained(statement: SourceStatement, mode: str) -> SourceStatement:
+    """EXPLAIN of a statement, in a mode or ""; errors have the positions of the statement."""
+    prefix = f"EXPLAIN {mode.upper()} " if mode else "EXPLAIN "
+    text = statement.text
+    places = list(statement.places) or [(i, i + 1) for i in range(len(text))]
+    original = text if statement.original is None else statement.original
+    return replace(statement, text=prefix + text, original=original, places=(*[(0, 1)] * len(prefix), *places))
+
+
+def steps_of(session: Session, statement: SourceStatement) -> tuple[Step, ...]:
+    """The steps of a statement, or of that of an EXPLAIN, by EXPLAIN FORMATTED. Raises UsageError if it has none."""
+    from hivedruid.plan_steps import from_document
+
+    given = _EXPLAIN.match(statement.text)
+    asked = explained(_without(statement, given.end()) if given else statement, "formatted")
+    document = json.loads("\n".join(line for (line,) in session.execute(asked).rows))
+    steps = tuple(from_document(item) for item in document["operators"])
+    if not steps:
+        raise UsageError(
+            "the statement has no plan: it neither reads nor writes rows",
+            span=statement.span(0, len(statement.text)),
+            hint="run EXPLAIN to show what it changes",
+        )
+    return steps
+
+
+def _without(statement: SourceStatement, length: int) -> SourceStatement:
+    """The statement without its first characters."""
+    text = statement.text
+    places = list(statement.places) or [(i, i + 1) for i in range(len(text))]
+    original = text if statement.original is None else statement.original
+    return replace(statement, text=text[length:], original=original, places=tuple(places[length:]))
