@@ -131,7 +131,7 @@ class _Tree:
         if isinstance(node, nodes.SetOp):
             return Step(engine, f"{node.kind.title()}{' all' if node.all else ''}", {}, self._rows(node), inputs)
         computed = {key: value for key, value in attributes(node).items() if key != value}
-        return Step(engine, _NAMES.get(type(node), type(node).__name__), computed, self._rows(node), inputs)
+        return Step(engine, _NAMES.get(type(node)) or type(node).__name__, computed, self._rows(node), inputs)
 
     def _rows(self, node: Node) -> int | None:
         return self._estimator.rows(node)
