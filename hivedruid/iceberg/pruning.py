@@ -241,3 +241,19 @@ def _value(rex: Rex, type_: str) -> Any:
 
 def _micros(moment: datetime) -> int:
     return (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+
+
+def is_decided_by_files(condition: Rex) -> bool:
+    """Whether Iceberg deletes exactly the rows of a condition if it deletes the files all of whose rows satisfy it, by
+    their metadata. There a null is different from every value, and NOT of a null is true, unlike in Hive."""
+    if not isinstance(condition, Call):
+        return False
+    if condition.op in ("and", "or"):
+        return all(map(is_decided_by_files, condition.args))
+    return condition.op in _BY_FILES and all(
+        (isinstance(a, Ref) or (isinstance(a, Literal) and a.value is not None)) and not a.type.is_approximate
+        for a in condition.args
+    )
+
+
+_BY_FILES = frozenset({"=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})

@@ -13,12 +13,12 @@ from hivedruid.actions.lookup import ignores_missing
 from hivedruid.actions.partitioning import values
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.writing.model import ChangeTableRows
-from hivedruid.actions.writing.row_changes import is_decided_by_files
 from hivedruid.catalog.partitions import NULL_VALUE, Partition
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BOOLEAN, STRING
 from hivedruid.errors import UnsupportedError
 from hivedruid.iceberg.partitions import PartitionSize, Values
+from hivedruid.iceberg.pruning import is_decided_by_files
 from hivedruid.iceberg.pruning import matching as matching_files
 from hivedruid.plan import fold
 from hivedruid.plan.file_counts import FileCount

@@ -22,11 +22,12 @@ from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import STRING
 from hivedruid.druid.interval_sets import intersection
 from hivedruid.errors import ExecutionError, SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.iceberg.pruning import is_decided_by_files
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.kept_rows import KeptRows
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Call, Literal, Over, Ref, Rex, Subquery, conjunction, has, substitute
+from hivedruid.plan.rex import Literal, Over, Rex, Subquery, conjunction, has, substitute
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_sql import expressions_sql
 from hivedruid.plan.spark_text import quote_identifier
@@ -238,19 +239,3 @@ def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Sna
         files=facts.file_count(found.scan, condition),
         by_rows=condition is not None and not is_decided_by_files(condition),
     )
-
-
-def is_decided_by_files(condition: Rex) -> bool:
-    """Whether Iceberg deletes exactly the rows of a condition if it deletes the files all of whose rows satisfy it, by
-    their metadata. There a null is different from every value, and NOT of a null is true, unlike in Hive."""
-    if not isinstance(condition, Call):
-        return False
-    if condition.op in ("and", "or"):
-        return all(map(is_decided_by_files, condition.args))
-    return condition.op in _BY_FILES and all(
-        (isinstance(a, Ref) or (isinstance(a, Literal) and a.value is not None)) and not a.type.is_approximate
-        for a in condition.args
-    )
-
-
-_BY_FILES = frozenset({"=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
