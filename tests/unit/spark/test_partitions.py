@@ -125,8 +125,9 @@ def test_a_spec_changes_for_new_files_and_with_compaction_for_all(tmp_path: Path
         assert explained(session, "to_date(ts) = '2024-01-02'") == (1, 5)
         assert scanned(session, "to_date(ts) = '2024-01-02'") == 1
         run(session, f"INSERT OVERWRITE TABLE t SELECT *, 'y' FROM ({ROWS}) r WHERE ts >= '2024-01-04'")
-        assert sorted(partitions(session)) == ["2024-01-04", "2024-01-05"]
-        assert run(session, "SELECT count(*) FROM t") == [(48,)]
+        assert sorted(partitions(session)) == [f"2024-01-0{day}" for day in range(1, 6)]
+        counts = "count(*), sum(if(rest = 'y', 1, 0)), sum(if(ts >= '2024-01-04', 1, 0))"
+        assert run(session, f"SELECT {counts} FROM t") == [(120, 48, 48)], "the partitions of the new rows are replaced"
 
 
 def test_rows_are_ordered_in_their_files(tmp_path: Path) -> None:
