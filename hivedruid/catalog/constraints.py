@@ -9,6 +9,10 @@ from typing import Any, Literal
 ConstraintKind = Literal["PRIMARY KEY", "FOREIGN KEY", "UNIQUE", "NOT NULL", "DEFAULT", "CHECK"]
 OF_COLUMN: frozenset[ConstraintKind] = frozenset(("NOT NULL", "DEFAULT"))
 """Those of one column. The others can be declared with a column, too."""
+ENFORCED: frozenset[ConstraintKind] = frozenset(("NOT NULL", "DEFAULT", "CHECK"))
+"""Those that can be enabled: the rows that are written satisfy or use them."""
+VIOLATED = "hivedruid: violated constraint "
+"""The beginning of the message of Spark for a row that violates a constraint; its name follows."""
 PREFIXES: Mapping[ConstraintKind, str] = {
     "PRIMARY KEY": "pk", "FOREIGN KEY": "fk", "UNIQUE": "uk", "NOT NULL": "nn", "DEFAULT": "dc", "CHECK": "cc",
 }  # fmt: skip

@@ -58,10 +58,10 @@ class Tables:
         elif isinstance(statement, SetTableProperties):
             return self._altered(statement)
         elif isinstance(statement, AddConstraint):
-            refuse_enabled(statement.constraint)
+            refuse_enabled(statement.constraint, self.find(statement.name))
         elif isinstance(statement, ChangeColumn):
             for constraint in statement.new.constraints:
-                refuse_enabled(constraint)
+                refuse_enabled(constraint, self.find(statement.name))
         return None
 
     def _define(self, statement: CreateTable) -> Table:

@@ -163,12 +163,6 @@ LIMITS: tuple[Difference, ...] = (
         "no data may be lost",
     ),
     Difference(
-        "constraints: `PRIMARY KEY`, `UNIQUE`, `CHECK`, `NOT NULL`, `DEFAULT` …",
-        "stores them, enforces `CHECK`, `NOT NULL` and `DEFAULT` of managed tables",
-        "stores those with `DISABLE`, and enforces none",
-        "neither Druid nor files enforce them",
-    ),
-    Difference(
         "the order of rows without `ORDER BY`, among rows with equal keys, and of `collect_set`; `LIMIT` without `ORDER"
         " BY`; `ORDER BY` in a subquery",
         "the order in which it reads, groups or joins",

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hivedruid.errors import HiveDruidError, SparkError, SparkOptimizerError
+from hivedruid.catalog.constraints import VIOLATED
+from hivedruid.errors import ExecutionError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
 from hivedruid.spark.arrivals import HINT
+
+if TYPE_CHECKING:
+    from hivedruid.catalog.table import Table
 
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 _JAVA_NAME = re.compile(r"^(?:[a-z_]\w*\.)+[A-Z]\w*(?:\$\w+)*: (?=\S)")
@@ -67,6 +72,19 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
             hint=f"run EXPLAIN to see the Spark SQL; CAST the arguments to the types that Hive expects; {hint}",
         )
     return SparkError(f"a Spark job failed: {first_line(text)}", hint=hint)
+
+
+def violation(text: str, table: Table) -> ExecutionError | None:
+    """The error of a row that violates a constraint of the table, in the text of a Spark error; None for others."""
+    mark = f"[USER_RAISED_EXCEPTION] {VIOLATED}"
+    constraint = next((c for c in table.constraints if f"{mark}{c.name} " in text), None)
+    if constraint is None:
+        return None
+    rule = f"CHECK ({constraint.text})" if constraint.kind == "CHECK" else f"NOT NULL of {constraint.columns[0]}"
+    return ExecutionError(
+        f"a row violates the constraint {constraint.name} of {table.full_name}, {rule}",
+        hint="no row was written; change the rows, or drop the constraint with ALTER TABLE … DROP CONSTRAINT",
+    )
 
 
 def _is_refusal(error: BaseException) -> bool:

@@ -402,6 +402,8 @@ class SparkRunner:
         text = failures.full_text(error)
         if unread := segment_scans.read_error(text) or topics.topic_error(text):
             return unread
+        if target is not None and (violation := failures.violation(text, target)):
+            return violation
         for item in job.inputs:
             # Spark's message, not merely the plan that it quotes
             mark = f"[USER_RAISED_EXCEPTION] {inputs.MALFORMED_MARK}{item.view} "

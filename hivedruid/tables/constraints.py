@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.constraints import PREFIXES, Constraint
+from hivedruid.catalog.constraints import ENFORCED, PREFIXES, Constraint
 from hivedruid.errors import SemanticError, UnsupportedError, did_you_mean
 
 if TYPE_CHECKING:
@@ -46,17 +46,24 @@ def _free_name(given: ConstraintDef, table: Table, names: set[str]) -> str:
     return next(name for number in range(1, len(names) + 2) if (name := f"{prefix}_{number}") not in names)
 
 
-def refuse_enabled(given: ConstraintDef) -> None:
-    """Raises UnsupportedError for a constraint that writes would have to satisfy."""
-    if given.enabled:
+def refuse_enabled(given: ConstraintDef, table: Table | None) -> None:
+    """Raises UnsupportedError for an enabled constraint that is not enforced for the table, which may be unknown."""
+    if not given.enabled:
+        return
+    if given.kind not in ENFORCED:
         raise UnsupportedError(
             f"{given.kind} is not enforced, so that it cannot be enabled", span=given.span,
+            hint="remove it, or add DISABLE NOVALIDATE to store it",
+        )  # fmt: skip
+    if table is not None and not table.has_snapshots:
+        raise UnsupportedError(
+            f"{given.kind} is enforced for managed tables only: {table.full_name} is not one", span=given.span,
             hint="remove it, or add DISABLE NOVALIDATE to store it",
         )  # fmt: skip
 
 
 def _check(given: ConstraintDef, table: Table) -> None:
-    refuse_enabled(given)
+    refuse_enabled(given, table)
     for column in given.columns:
         if table.column(column.name) is None:
             raise SemanticError(

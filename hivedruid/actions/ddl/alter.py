@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl.constraints import check_constraints
 from hivedruid.actions.ddl.model import RemoveColdPart, ReplaceTable
 from hivedruid.actions.ddl.storage import change_storage
 from hivedruid.actions.ingesting import build as ingestion
@@ -174,6 +175,7 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
     after = replace(table, columns=columns)
     given = [each for column in statement.columns for each in column.constraints]
     after = replace(after, constraints=with_constraints(after, given))
+    check_constraints(after, table, statement.name.span, snapshot)
     return ReplaceTable(table, after), *ingestion.altered(table, after, statement.name.span, snapshot)
 
 

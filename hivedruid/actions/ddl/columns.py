@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
+from hivedruid.actions.ddl.constraints import check_constraints
 from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.lookup import altered_table, refuse_if_streamed
@@ -133,6 +134,7 @@ def _changed(
     if note is not None and (absent := absent_in_files(change)):
         note(f"files that do not have the new columns return NULL for them: {', '.join(absent)}", None)
     after = replace(table, columns=columns, constraints=_changed_constraints(change, added))
+    check_constraints(after, table, change.span, snapshot)
     changes: tuple[Action, ...] = (ReplaceTable(table, after),) if after != table else ()
     return *changes, *ingestion.altered(table, after, change.span, snapshot)
 
@@ -168,7 +170,9 @@ def _unknown(name: str, table: Table, span: Span | None) -> SemanticError:
 
 def _add_constraint(statement: s.AddConstraint, snapshot: Snapshot) -> tuple[Action, ...]:
     table = altered_table(statement.name, snapshot)
-    return (ReplaceTable(table, replace(table, constraints=with_constraints(table, (statement.constraint,)))),)
+    after = replace(table, constraints=with_constraints(table, (statement.constraint,)))
+    check_constraints(after, table, statement.constraint.span, snapshot)
+    return (ReplaceTable(table, after),)
 
 
 def _drop_constraint(statement: s.DropConstraint, snapshot: Snapshot) -> tuple[Action, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivedruid.actions.ddl.constraints import check_constraints
 from hivedruid.actions.lookup import already_exists, database_of, find_table, table_of_name
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
@@ -41,6 +42,9 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
 
             statement = replace(statement, columns=avro_columns(snapshot.avro_schemas, statement.name.span))
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
+        given = (*(each for column in statement.columns for each in column.constraints), *statement.constraints)
+        enabled = next((each for each in given if each.enabled), None)
+        check_constraints(table, None, enabled.span if enabled is not None else None, snapshot)
         if table.is_temporary:
             table = replace(table, location=snapshot.folder_of_rows)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):

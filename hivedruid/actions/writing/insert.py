@@ -7,6 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from hivedruid.actions.compacting.build import changed
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ddl.new_table import new_table
@@ -18,6 +20,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
+from hivedruid.actions.writing.row_constraints import checked, default_of, with_defaults
 from hivedruid.actions.writing.ways import with_way
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
@@ -98,8 +101,8 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         if target.overwrite:
             table.check("overwrite", target.table.span)
         builder = Builder(statement.source, snapshot, note)
-        node = builder.whole(target.query)
         given = assigned(target, table, snapshot.settings, snapshot.zone)
+        node = builder.whole(_with_defaults(target.query, given.columns, table))
         partition = given.whole(table)
         if target.if_not_exists and partition is not None and _has(table, partition, snapshot):
             continue
@@ -196,6 +199,18 @@ def positions(table: Table, columns: tuple[str, ...], width: int, span: Span | N
     return [by_name.get(c.name) for c in table.columns]
 
 
+def _with_defaults(query: exp.Expression, columns: tuple[str, ...], table: Table) -> exp.Expression:
+    """The query with the defaults of columns in place of the word DEFAULT in VALUES."""
+    if not isinstance(query, exp.Values) or not any(c.kind == "DEFAULT" for c in table.constraints):
+        return query
+    names = columns or tuple(c.name for c in table.columns)
+    changed = query.copy()
+    for row in changed.expressions:
+        if isinstance(row, exp.Tuple):
+            row.set("expressions", [with_defaults(e, n, table) for e, n in zip(row.expressions, names, strict=False)])
+    return changed
+
+
 def refuse_unknown_types(node: Node, span: Span | None) -> None:
     for column in node.columns:
         if column.type is t.UNKNOWN:
@@ -247,7 +262,7 @@ def write(
     exprs: list[Rex] = []
     columns = []
     for number, (column, position) in enumerate(zip(table.columns, order, strict=True), 1):
-        rex: Rex = Literal(column.type, None) if position is None else node.columns[position].ref
+        rex = default_of(column, table, builder) if position is None else node.columns[position].ref
         if column.name in constants and constants[column.name] != NULL_VALUE:
             rex = Literal(t.STRING, constants[column.name])
         check_conversion(rex.type, column, number, span)
@@ -265,7 +280,7 @@ def write(
     names = tuple(c.field_name if table.has_data_source else c.name for c in table.columns)
     job = spark_job(plan, names, snapshot)
     if not table.has_data_source:
-        return plan, WriteTable(job, table, replaces != "nothing")
+        return plan, WriteTable(checked(job, table, snapshot), table, replaces != "nothing")
     action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
     return plan, with_way(action, node, {column.name: column.type for column in columns}, snapshot, builder.note, span)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,13 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.insert import check_conversion, positions, refuse_unknown_types
 from hivedruid.actions.writing.model import MergeStep, MergeTableRows
+from hivedruid.actions.writing.row_constraints import (
+    RowCondition,
+    conditions,
+    default_of,
+    guarded,
+    with_defaults,
+)
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan import fold, nodes
@@ -59,7 +66,9 @@ def merge(statement: Merge, snapshot: Snapshot, note: Note | None) -> StatementP
     writer.of_partitions = bool(table.partition_spec)
     target = {c.id: f"t.{quote_identifier(d.field_name)}" for c, d in zip(clauses.columns, table.columns, strict=True)}
     texts = {**target, **{id_: f"s.{quote_identifier(name)}" for id_, name in names.items()}}
-    action = MergeTableRows(job, table, writer.sql(on, texts), tuple(step.written(writer, texts) for step in steps))
+    rules = list(conditions(table, snapshot))
+    written = tuple(step.written(lambda rex: writer.sql(rex, texts), table, clauses.columns, rules) for step in steps)
+    action = MergeTableRows(job, table, writer.sql(on, texts), written)
     return StatementPlan((action,), (plan,))
 
 
@@ -79,16 +88,20 @@ class _Step:
     clause: WhenClause
     condition: Rex | None
     values: Mapping[str, Rex]
-    """By the stored names of columns."""
+    """By the names of columns."""
 
     @property
     def expressions(self) -> tuple[Rex, ...]:
         return (*([self.condition] if self.condition is not None else []), *self.values.values())
 
-    def written(self, writer: SparkRex, names: Mapping[str, str]) -> MergeStep:
-        condition = writer.sql(self.condition, names) if self.condition is not None else None
-        values = tuple((column, writer.sql(value, names)) for column, value in self.values.items())
-        return MergeStep(self.clause.kind, condition, values)
+    def written(
+        self, sql: Callable[[Rex], str], table: Table, columns: Sequence[PlanColumn], rules: Sequence[RowCondition]
+    ) -> MergeStep:
+        condition = sql(self.condition) if self.condition is not None else None
+        former: dict[str, Rex] = {column.name: column.ref for column in columns}
+        texts = guarded(rules, self.values, former, sql)
+        stored = {column.name: column.field_name for column in table.columns}
+        return MergeStep(self.clause.kind, condition, tuple((stored[name], text) for name, text in texts.items()))
 
 
 @dataclass
@@ -148,20 +161,23 @@ class _Clauses:
                 hint = did_you_mean(name, [c.name for c in self.table.columns])
                 span = clause.column_spans[number]
                 raise SemanticError(f"table {self.table.full_name} has no column '{name}'", span=span, hint=hint)
-            values[column.field_name] = self._value(clause, number, column)
+            values[column.name] = self._value(clause, number, column)
         return values
 
     def _inserted(self, clause: WhenClause) -> Mapping[str, Rex]:
         order = positions(self.table, clause.columns, len(clause.values), clause.span)
         return {
-            column.field_name: Literal(column.type, None) if place is None else self._value(clause, place, column)
+            column.name: default_of(column, self.table, self.builder)
+            if place is None
+            else self._value(clause, place, column)
             for column, place in zip(self.table.columns, order, strict=True)
         }
 
     def _value(self, clause: WhenClause, number: int, column: Column) -> Rex:
         """A value in the type of its column, converted as INSERT does."""
         span = clause.value_spans[number]
-        rex = self._checked(clause.values[number], self.converter.convert, clause.kind.upper())
+        value = with_defaults(clause.values[number], column.name, self.table)
+        rex = self._checked(value, self.converter.convert, clause.kind.upper())
         check_conversion(rex.type, column, number + 1, span)
         if column.type.is_timestamp and isinstance(rex, Literal):
             self.builder.note_cut(rex, span)

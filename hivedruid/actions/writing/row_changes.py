@@ -5,7 +5,7 @@ A tiered table can be changed where no row in Druid can satisfy the condition: t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.tiering.decisions import touched
 from hivedruid.actions.writing.insert import check_conversion
 from hivedruid.actions.writing.model import ChangeTableRows
+from hivedruid.actions.writing.row_constraints import conditions, guarded, with_defaults
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import STRING
@@ -52,7 +53,7 @@ def change_rows(statement: ChangeRows, snapshot: Snapshot, note: Note | None) ->
     # the rows themselves are needed, and the part that has them
     facts = replace(snapshot, settings=settings, materialized_views=(), scans_only=False)
     builder = Builder(statement.source, facts, note)
-    node = _with_values(builder.whole(statement.query), columns, statement, builder)
+    node = _with_values(builder.whole(_query(statement, columns, table)), columns, statement, builder)
     subquery = _subquery(statement)
     if subquery is not None:
         if table.is_tiered:
@@ -84,6 +85,16 @@ def _columns(statement: ChangeRows, table: Table) -> tuple[Column, ...]:
             )
         found.append(column)
     return tuple(found)
+
+
+def _query(statement: ChangeRows, columns: Sequence[Column], table: Table) -> exp.Expression:
+    """The query of the rows, with defaults in place of the word DEFAULT."""
+    if not any(constraint.kind == "DEFAULT" for constraint in table.constraints):
+        return statement.query
+    changed = statement.query.copy()
+    values = zip(changed.expressions, columns, strict=False)
+    changed.set("expressions", [with_defaults(e, column.name, table) for e, column in values] or changed.expressions)
+    return changed
 
 
 def _subquery(statement: ChangeRows) -> exp.Expr | None:
@@ -202,12 +213,19 @@ def _with_subqueries(
     rex.of_partitions = bool(table.partition_spec)
     stored = {column.name: column.field_name for column in table.columns}
     names = {column.id: f"t.{quote_identifier(stored[column.name])}" for column in found.scan.columns}
-    texts = expressions_sql(expressions, rex, kept.view, names)
-    where = texts.pop(0) if changes else None
-    values = tuple((column.field_name, text) for column, text in zip(columns, texts, strict=True))
+    kept_values = expressions[len(changes) :]
+    where = expressions_sql(expressions[: len(changes)], rex, kept.view, names)
+    values = _assignments(
+        table, columns, kept_values, found.scan, facts, lambda value: expressions_sql([value], rex, kept.view, names)[0]
+    )
     plain = conjunction([term for term in found.terms if not has(term, Subquery)])
     action = ChangeTableRows(
-        table, where, values, files=facts.file_count(found.scan, plain), by_rows=where is not None, subqueries=jobs
+        table,
+        where[0] if where else None,
+        values,
+        files=facts.file_count(found.scan, plain),
+        by_rows=bool(where),
+        subqueries=jobs,
     )
     return StatementPlan((action,), tuple(plans.values()))
 
@@ -234,8 +252,24 @@ def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Sna
     return ChangeTableRows(
         changed,
         None if condition is None else writer.sql(condition, names),
-        tuple((stored[c.name], writer.sql(value, names)) for c, value in zip(columns, found.values, strict=False)),
+        _assignments(changed, columns, found.values, found.scan, facts, lambda value: writer.sql(value, names)),
         tiered,
         files=facts.file_count(found.scan, condition),
         by_rows=condition is not None and not is_decided_by_files(condition),
     )
+
+
+def _assignments(
+    table: Table,
+    columns: Sequence[Column],
+    values: Sequence[Rex],
+    scan: nodes.TableScan,
+    facts: Snapshot,
+    sql: Callable[[Rex], str],
+) -> tuple[tuple[str, str], ...]:
+    """The new values by stored column, with the checks of constraints."""
+    given = {column.name: value for column, value in zip(columns, values, strict=False)}
+    former: dict[str, Rex] = {column.name: column.ref for column in scan.columns}
+    texts = guarded(conditions(table, facts), given, former, sql) if columns else {}
+    stored = {column.name: column.field_name for column in table.columns}
+    return tuple((stored[name], text) for name, text in texts.items())
