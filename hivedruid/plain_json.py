@@ -48,10 +48,10 @@ class PlainJson:
         uniform = UniformJson({name: _types()[kind][0] for name, kind in self.fields})
         names = [column_name(number) for number in range(len(self.fields))]
         for batch in batches:
-            values = batch["value"].to_pylist()
-            arrays = None if any(map(_may_exceed_limits, values)) else uniform.columns(values)
+            values = batch["value"]
+            arrays = None if _some_may_exceed_limits(values) else uniform.columns(values)
             if arrays is None:
-                left, columns = self._one_by_one(values, documents)
+                left, columns = self._one_by_one(values.to_pylist(), documents)
             else:
                 left, columns = pa.nulls(len(values), pa.binary()), dict(zip(names, arrays, strict=True))
             kept = {name: batch[name] for name in batch.schema.names if name != "value"}
@@ -124,6 +124,13 @@ class _Documents:
         names = tuple(map(str.lower, given))
         of_columns = [name for name in names if name in self._names]
         return names if len(of_columns) == len(set(of_columns)) else None
+
+
+def _some_may_exceed_limits(values: Array) -> bool:
+    from pyarrow import compute
+
+    long = values.filter(compute.greater(compute.binary_length(values), _SHORT))
+    return any(map(_may_exceed_limits, long.to_pylist()))
 
 
 def _may_exceed_limits(value: bytes | None) -> bool:

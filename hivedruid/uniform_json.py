@@ -7,19 +7,19 @@ depends on the rules of Hive's JsonSerDe, is left to `plain_json`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, Field, Schema, Table
+    from pyarrow import Array, Buffer, DataType, Field, Schema, Table
 
 _SAMPLE = 500
 """Records from which names that are not columns are learned. Each of their names could be different."""
 _MOST_OTHERS = 200
 """Fields that are not columns, nested ones included: each costs time and memory in every batch."""
 _MOST_BYTES = 1 << 30
-"""Bytes of a batch: Arrow counts them with 32 bits."""
-_SPACE = b" \t\r\n"
+"""Bytes of a batch with its lines: Arrow counts them with 32 bits."""
+_SPACE = " \t\r\n"
 
 
 class UniformJson:
@@ -34,8 +34,9 @@ class UniformJson:
         self._schema: Schema | None = self._columns
         """The fields of the records; None if they have too many names."""
 
-    def columns(self, values: Sequence[bytes | None]) -> list[Array] | None:
-        """The values of each column, null where a record does not have it; None if this batch is not uniform."""
+    def columns(self, values: Array) -> list[Array] | None:
+        """The values of each column, null where a record does not have it; None if this batch is not uniform.
+        `values` are records, of Arrow's type binary."""
         text = _joined(values)
         if text is None or self._schema is None:
             return None
@@ -47,7 +48,7 @@ class UniformJson:
         found = {name: rows[name].combine_chunks() for name in rows.schema.names}
         return [found[name] for name in self._spelling.values()] if all(map(_is_exact, found.values())) else None
 
-    def _learn(self, values: Sequence[bytes | None]) -> bool:
+    def _learn(self, values: Array) -> bool:
         """Whether these records have another schema than the present one, which then is theirs."""
         import pyarrow as pa
 
@@ -77,30 +78,44 @@ class UniformJson:
         return self._schema is not None and not self._schema.equals(known)
 
 
-def _joined(values: Sequence[bytes | None]) -> bytes | None:
+def _joined(values: Array) -> Buffer | None:
     """The records as lines; None if they are not all objects in UTF-8.
 
     An object ends at each line then: within one, no line could end with `}` before another that begins with `{`.
     """
-    records = [b"" if value is None else value.strip(_SPACE) for value in values]
-    if not records or not all(record[:1] == b"{" and record[-1:] == b"}" for record in records):
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not len(values) or values.null_count or values.nbytes >= _MOST_BYTES:
         return None
-    text = b"\n".join([*records, b""])
     try:
-        text.decode()
-    except UnicodeDecodeError:
+        records = values.cast(pa.string())
+    except pa.ArrowInvalid:  # not in UTF-8
         return None
-    return text if len(text) < _MOST_BYTES else None
+    if not _are_enclosed(records):
+        records = compute.ascii_trim(records, _SPACE)
+        if not _are_enclosed(records):
+            return None
+    lines = pa.ListArray.from_arrays([0, len(records)], records)
+    return compute.binary_join(lines, "\n")[0].as_buffer()
 
 
-def _parsed(text: bytes, schema: Schema | None, count: int, *, infers: bool = False) -> Table | None:
+def _are_enclosed(records: Array) -> bool:
+    """Whether each record begins with `{` and ends with `}`."""
+    from pyarrow import compute
+
+    ends = compute.and_(compute.starts_with(records, "{"), compute.ends_with(records, "}"))
+    return compute.all(ends).as_py() is True
+
+
+def _parsed(text: Buffer, schema: Schema | None, count: int, *, infers: bool = False) -> Table | None:
     """That many objects; None if Arrow refuses one, or one has a name that is not in the schema and not inferred."""
     from pyarrow import ArrowException, BufferReader, json
 
     unexpected = "infer" if infers else "error"
     parsing = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected)
     try:
-        rows = json.read_json(BufferReader(text), json.ReadOptions(False, len(text) + 1), parsing)
+        rows = json.read_json(BufferReader(text), json.ReadOptions(False, text.size + 1), parsing)
     except ArrowException:
         return None
     return rows if len(rows) == count else None

@@ -16,7 +16,7 @@ def parser() -> UniformJson:
 
 
 def rows(values: list[bytes | None], by: UniformJson | None = None) -> list[Any] | None:
-    columns = (by or parser()).columns(values)
+    columns = (by or parser()).columns(pa.array(values, pa.binary()))
     return None if columns is None else [column.to_pylist() for column in columns]
 
 
