@@ -53,7 +53,8 @@ quickstart: $(VENV)/.installed
 # The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two or three
 # processes, which start and stop their own Spark server and their own Druid and Kafka: tests of a cluster wait for half of
 # the time. A process needs 5 GB then. The tests of a module stay together, in the order of tests/conftest.py: the longest
-# modules first.
+# modules first. The jars of Druid and Kafka are downloaded, if they are not in the cache, while the quick tests run.
+GROUPS := druid kafka
 PYTEST = $(BIN)/python -m pytest --durations 30 --durations-min 1 --numprocesses
 
 # Tests start hundreds of processes, each of which would otherwise compile every module.
@@ -61,6 +62,7 @@ test check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
+	@$(BIN)/python -m hivedruid.local.artifacts $(GROUPS) > /dev/null 2>&1 &
 	@$(PYTEST) $(JOBS) --dist worksteal -m "not spark and not cluster"
 	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
 	@$(PYTEST) $(CLUSTER_JOBS) --dist loadfile --no-loadscope-reorder -m cluster
