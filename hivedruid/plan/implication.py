@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from hivedruid.catalog.types import HiveType
@@ -31,8 +33,8 @@ def union(sets: Iterable[Values]) -> Values:
     return tuple(merged)
 
 
-def intersection(a: Values, b: Values) -> Values:
-    return union([tuple((max(l1, l2), min(h1, h2)) for l1, h1 in a for l2, h2 in b if max(l1, l2) < min(h1, h2))])
+def intersection(*sets: Values) -> Values:
+    return complement(union(map(complement, sets)))
 
 
 def complement(values: Values) -> Values:
@@ -41,7 +43,11 @@ def complement(values: Values) -> Values:
 
 
 def within(inner: Values, outer: Values) -> bool:
-    return all(any(l2 <= l1 and h1 <= h2 for l2, h2 in outer) for l1, h1 in inner)
+    def is_within(low: Cut, high: Cut) -> bool:
+        place = bisect_right(outer, low, key=itemgetter(0)) - 1
+        return place >= 0 and high <= outer[place][1]
+
+    return all(is_within(low, high) for low, high in inner)
 
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>", "<=>": "<=>"}
@@ -80,7 +86,7 @@ def values_of(term: Rex, times: frozenset[str], zone: str) -> tuple[Rex, Values]
             return None
         sets = [p[1] for p in parts if p is not None]
         try:
-            return first[0], union(sets) if term.op == "or" else _common(sets)
+            return first[0], union(sets) if term.op == "or" else intersection(*sets)
         except TypeError:
             return None
     if term.op == "is_not_null":
@@ -107,13 +113,6 @@ def _holds_for_null(rex: Rex) -> bool:
     if not isinstance(rex, Call):
         return False
     return rex.op in ("is_null", "is_not_null", "<=>") or any(_holds_for_null(a) for a in rex.args)
-
-
-def _common(sets: list[Values]) -> Values:
-    result = ALL
-    for values in sets:
-        result = intersection(result, values)
-    return result
 
 
 def _time_values(term: Call, times: frozenset[str], zone: str) -> tuple[Rex, Values] | None:

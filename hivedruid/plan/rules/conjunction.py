@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce
 
 from hivedruid.plan.fold import FALSE
-from hivedruid.plan.implication import ALL, Values, intersection, normal, values_of, within
+from hivedruid.plan.implication import Values, intersection, normal, values_of, within
 from hivedruid.plan.nodes import Filter, Node
 from hivedruid.plan.nullability import rejects_null
+from hivedruid.plan.redundancy import redundant
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, Subquery, conjunction, conjuncts, has, is_deterministic
 from hivedruid.plan.rules.context import RuleContext
 
@@ -45,12 +44,13 @@ def _merged(terms: list[Rex], zone: str) -> list[Rex]:
     kept = dict(enumerate(terms))
     for ranges in _by_subject(terms, zone):
         try:
-            allowed = _common(ranges.values())
+            allowed = intersection(*ranges.values())
             if not allowed:
                 return [FALSE]
             _narrow_lists(kept, ranges, allowed, zone)
-            for place in _implied(ranges):
-                del kept[place]
+            places = list(ranges)
+            for position in redundant(list(ranges.values())):
+                del kept[places[position]]
         except TypeError:  # constants of types that are not comparable
             continue
     return list(kept.values())
@@ -69,10 +69,6 @@ def _by_subject(terms: list[Rex], zone: str) -> list[dict[int, Values]]:
     return [ranges for ranges in found.values() if len(ranges) > 1]
 
 
-def _common(sets: Iterable[Values]) -> Values:
-    return reduce(intersection, sets, ALL)
-
-
 def _narrow_lists(kept: dict[int, Rex], ranges: dict[int, Values], allowed: Values, zone: str) -> None:
     """Remove the constants of IN that are not allowed."""
     for place in ranges:
@@ -85,13 +81,3 @@ def _narrow_lists(kept: dict[int, Rex], ranges: dict[int, Values], allowed: Valu
         if len(possible) < len(items):
             op = "=" if len(possible) == 1 else "in"
             kept[place], ranges[place] = Call(term.type, op, (subject, *possible)), allowed
-
-
-def _implied(ranges: dict[int, Values]) -> list[int]:
-    """The places of terms that follow from the remaining ones; of equal terms the later ones."""
-    removed: list[int] = []
-    for place in reversed(ranges):
-        others = [values for other, values in ranges.items() if other != place and other not in removed]
-        if others and within(_common(others), ranges[place]):
-            removed.append(place)
-    return removed
