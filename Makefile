@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
+QUICK_JOBS := 3
 JOBS := 2
 CLUSTER_JOBS := 3
 
@@ -53,8 +54,8 @@ quickstart: $(VENV)/.installed
 # The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two or three
 # processes, which start and stop their own Spark server and their own Druid and Kafka: tests of a cluster wait for half of
 # the time. A process needs 5 GB then. The tests of a module stay together, in the order of tests/conftest.py: the longest
-# modules first. The jars of Druid and Kafka are downloaded, if they are not in the cache, while the quick tests run.
-GROUPS := druid kafka
+# modules first. The jars are downloaded, if they are not in the cache, while the quick tests run.
+GROUPS := spark druid kafka
 PYTEST = $(BIN)/python -m pytest --durations 30 --durations-min 1 --numprocesses
 
 # Tests start hundreds of processes, each of which would otherwise compile every module.
@@ -63,7 +64,7 @@ test check: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
 	@$(BIN)/python -m hivedruid.local.artifacts $(GROUPS) > /dev/null 2>&1 &
-	@$(PYTEST) $(JOBS) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) $(QUICK_JOBS) --dist worksteal -m "not spark and not cluster"
 	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
 	@$(PYTEST) $(CLUSTER_JOBS) --dist loadfile --no-loadscope-reorder -m cluster
 
@@ -72,7 +73,7 @@ check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
-	@$(PYTEST) $(JOBS) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) $(QUICK_JOBS) --dist worksteal -m "not spark and not cluster"
 
 # tests/unit/test_docs_site.py builds it, too.
 docs: $(VENV)/.installed-dev
