@@ -54,7 +54,7 @@ def hours(home: IngestionHome) -> str:
     return name
 
 
-@pytest.mark.parametrize("name", ["arrays", "hive_types", "select_druid", "write_types"])
+@pytest.mark.parametrize("name", ["arrays", "write_types"])
 def test_goldens(name: str, cluster: Cluster, tmp_path: Path) -> None:
     """Every query of a golden, with its filters, types and times."""
     script = ROOT / "tests" / "q" / f"{name}.q"

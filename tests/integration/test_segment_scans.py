@@ -36,7 +36,7 @@ def home(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
     made.close()
 
 
-@pytest.mark.parametrize("name", ["arrays", "hive_types", "select_druid", "write_types"])
+@pytest.mark.parametrize("name", ["select_druid", "write_types"])
 def test_goldens(name: str, cluster: Cluster, tmp_path: Path) -> None:
     """Every query of a golden, with its filters, types and times."""
     script = ROOT / "tests" / "q" / f"{name}.q"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
+from zlib import crc32
 
 from hivedruid.session import Session
 from tests.support import killed
@@ -136,9 +138,22 @@ class Life:
 
 
 def at_every_moment(is_killed: Callable[[int], bool], *, at_once: int = AT_ONCE) -> int:
-    """Run a life for every moment until one ends without being killed; returns the number of moments, or a few less."""
-    moments = count(1)
+    """Run a life for every moment until one ends without being killed; returns the last moment of those before.
+
+    HIVEDRUID_KILL_EVERY chooses every n-th moment: 1, all of them, in `make soak`.
+    """
+    every = int(os.environ.get("HIVEDRUID_KILL_EVERY", "2"))
+    moments = count(1 + crc32(os.environ["PYTEST_CURRENT_TEST"].encode()) % every, every)
+    killed_at: list[int] = []
+
+    def one(_: int) -> bool:
+        moment = next(moments)
+        found = is_killed(moment)
+        if found:
+            killed_at.append(moment)
+        return found
+
     with ThreadPoolExecutor(at_once) as pool:
-        while all([*pool.map(lambda _: is_killed(next(moments)), range(at_once))]):
+        while all([*pool.map(one, range(at_once))]):
             pass
-    return next(moments) - at_once
+    return max(killed_at)
