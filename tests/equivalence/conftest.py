@@ -22,7 +22,7 @@ from tests.equivalence.tables import ZONES, full_world
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
-QUERIES = 600
+QUERIES = 300
 """Random queries in `make test`; HIVEDRUID_EQUIVALENCE sets another number, with a new seed."""
 
 _report: list[str] = []

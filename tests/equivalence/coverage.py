@@ -184,7 +184,7 @@ as multisets; doubles to nine digits.
   the whole query determines which of them is used. A query that Druid refuses for lack of resources is not a
   difference.
 
-`make test` runs the sweep and 600 random queries from a fixed seed, 125 of them over tiered tables, too.
+`make test` runs the sweep and 300 random queries from a fixed seed, some 60 of them over tiered tables, too.
 `make equivalence N=5000` runs 5000 from a new seed, which it prints, and all of them over tiered tables, too;
 `HIVEDRUID_EQUIVALENCE_SEED` repeats that seed. If the results of a query differ, the query and then its rows are shrunk,
 and both plans are printed. `HIVEDRUID_TEST_CLUSTER=<home>` uses the local cluster of that home and keeps it running,

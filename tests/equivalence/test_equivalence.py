@@ -23,13 +23,13 @@ def test_every_operator_answers_the_same_over_every_type(swept: Sweep) -> None:
 
 def test_random_queries_answer_the_same(sampled: Sample) -> None:
     assert sampled.failure is None, f"\n{sampled.failure}\n(seed {sampled.seed})"
-    assert len(sampled.texts) >= 0.75 * sampled.runs
+    assert len(sampled.texts) >= 0.7 * sampled.runs
 
 
 def test_tiered_tables_are_compared_too(sampled: Sample, engine: Engine) -> None:
     """Equal queries of a world run once."""
     assert sampled.runs > 0
-    assert engine.tiered.compared > 80
+    assert engine.tiered.compared > 40
 
 
 def test_local_evaluation_is_compared_too(swept: Sweep, sampled: Sample, engine: Engine) -> None:
