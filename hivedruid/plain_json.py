@@ -36,10 +36,12 @@ _NOT_PLAIN: dict[str, Any] = {}
 
 @dataclass(frozen=True)
 class PlainJson:
-    """Replaces `value` in batches by null where the record is plain, and appends a column for each of `fields`, given
-    by name and kind: its values in the plain records, otherwise null."""
+    """Replaces `value` in batches by null where the record is plain. A column is appended for each of `fields`, which
+    are given by name and kind, if its number is among those that are `returned`: its values in the plain records,
+    otherwise null."""
 
     fields: tuple[tuple[str, str], ...]
+    returned: tuple[int, ...]
 
     def __call__(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         import pyarrow as pa
@@ -55,7 +57,8 @@ class PlainJson:
             else:
                 left, columns = pa.nulls(len(values), pa.binary()), dict(zip(names, arrays, strict=True))
             kept = {name: batch[name] for name in batch.schema.names if name != "value"}
-            yield pa.RecordBatch.from_pydict({**kept, "value": left, **columns})
+            found = {names[number]: columns[names[number]] for number in self.returned}
+            yield pa.RecordBatch.from_pydict({**kept, "value": left, **found})
 
     def _one_by_one(self, values: list[bytes | None], documents: _Documents) -> tuple[Array, dict[str, Array]]:
         """The values that are not plain, and the columns of the others."""

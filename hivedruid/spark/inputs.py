@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, assert_never
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 Place = str | paths.Folders
 """What Spark reads: a path, or the folders of partitions."""
 MALFORMED_MARK = "hivedruid: malformed row in view "
+NOTHING_PLAIN: Mapping[str, str] = MappingProxyType({})
 _JSON_NULL = r"^\s*null\s*$"
 """Hive reads it as a row of nulls."""
 
@@ -289,12 +291,16 @@ def json_lines(spark: SparkSession, table: Table, path: Place, settings: Mapping
 
 
 def json_rows(
-    texts: DataFrame, columns: Sequence[Column], form: CellFormat, kept: Sequence[str], plain: Sequence[str] = ()
+    texts: DataFrame,
+    columns: Sequence[Column],
+    form: CellFormat,
+    kept: Sequence[str],
+    plain: Mapping[str, str] = NOTHING_PLAIN,
 ) -> DataFrame:
     """The columns of JSON objects, beside those of `texts` that are `kept`; `value` is the text. See `json_lines`.
 
-    `plain` are the names of columns of `texts` that have the values of plain records, whose text is then null: see
-    `plain_json`.
+    `plain` are the columns of `texts` with the values of plain records, whose text is null, by the names of columns:
+    see `plain_json`.
 
     A value is malformed where Hive's JsonSerDe fails, or where it would return another value: 0 for text that is not a
     number, the remainder of a number that is too large, NULL.
@@ -307,11 +313,11 @@ def json_rows(
     )
     reasons = [f"WHEN _object IS NULL AND value NOT RLIKE {literal(_JSON_NULL)} THEN 'not a JSON object'"]
     parsed_columns = []
-    for number, column in enumerate(columns):
+    for column in columns:
         key = literal(column.field_name.lower())
         text = f"_object[{key}]"
-        if plain and KINDS[column.type.name] == TEXT:
-            text = f"coalesce({plain[number]}, {text})"
+        if column.name in plain and KINDS[column.type.name] == TEXT:
+            text = f"coalesce({plain[column.name]}, {text})"
         parsed = value(text, column.type, form)
         if column.type.name == "decimal":
             decimal = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
@@ -319,8 +325,8 @@ def json_rows(
         unfit = misfit(text, parsed, column.type, form)
         if unfit:
             reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is not a valid {column.type}')}")
-        if plain and KINDS[column.type.name] != TEXT:
-            parsed = f"coalesce({plain[number]}, {parsed})"
+        if column.name in plain and KINDS[column.type.name] != TEXT:
+            parsed = f"coalesce({plain[column.name]}, {parsed})"
         parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
     bad = f"IF(spark_partition_id() >= 0, CASE {' '.join(reasons)} END, NULL) AS _bad"
     return objects.selectExpr(*kept, *parsed_columns, bad)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from hivedruid.catalog.avro import LITERAL, URL, AvroSchema, parse_schema
 from hivedruid.catalog.properties import REGISTRY
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import SemanticError, UnsupportedError
-from hivedruid.plain_json import KINDS, PlainJson, column_name
+from hivedruid.plain_json import KINDS, TEXT, PlainJson, column_name
 from hivedruid.spark.avro import avro_rows, avro_value
 from hivedruid.spark.cells import CellFormat, identifier
-from hivedruid.spark.inputs import cell_format, delimited_rows, json_rows
+from hivedruid.spark.inputs import NOTHING_PLAIN, cell_format, delimited_rows, json_rows
 from hivedruid.spark.serde import is_json
 from hivedruid.spark.writing import line
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _KEPT = tuple(column.name for column in KAFKA_COLUMNS)
 RAW_VALUE = "_raw"
 """The bytes of a record beside the columns of its value, if they are kept."""
+_ALWAYS_KEPT = ("__partition", "__offset")
+"""The place of a record, for messages."""
 _KEPT_TYPES = {RAW_VALUE: "BINARY", **{column.name: spark_type(column.type) for column in KAFKA_COLUMNS}}
 _WITHOUT_MARK = "IF(startswith(value, '\ufeff'), substr(value, 2), value)"
 """JSON without a byte order mark."""
@@ -72,10 +74,13 @@ def value_rows(
     schemas: Schemas | None = None,
     *,
     keep_raw: bool = False,
-    in_python: bool = False,
+    in_python: Collection[str] | None = None,
 ) -> DataFrame:
     """The columns of the records' values, the metadata columns, and `_bad`: why a record is malformed, or null; with
-    `keep_raw` also RAW_VALUE. With `in_python`, Python workers decode what they can, see `plain_json`.
+    `keep_raw` also RAW_VALUE.
+
+    With `in_python`, the names of columns, Python workers decode what they can, see `plain_json`: other columns are
+    checked as well, but have no values.
 
     `records` have `value` and the metadata columns. A value that is null has only nulls. Of a table with a schema
     registry, the ids of the schemas are read first.
@@ -92,7 +97,9 @@ def value_rows(
         return records.selectExpr(*kept, cell, f"CAST({checked} AS STRING) AS _bad")
     form = cell_format(table, settings)
     if is_json(table):
-        return _json_rows(records, table, form, kept, in_python=in_python and has_plain_values(table))
+        if in_python is not None and has_plain_values(table):
+            return _plain_rows(records, table, form, kept, in_python)
+        return _json_rows(records, table, form, kept)
     texts = records.selectExpr("CAST(value AS STRING) AS value", *kept)
     return delimited_rows(texts, table, form, kept).selectExpr("*", "CAST(NULL AS STRING) AS _bad")
 
@@ -103,20 +110,35 @@ def has_plain_values(table: Table) -> bool:
 
 
 def _json_rows(
-    records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], *, in_python: bool
+    records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], plain: Mapping[str, str] = NOTHING_PLAIN
 ) -> DataFrame:
-    plain: tuple[str, ...] = ()
-    if in_python:
-        fields = [(column.field_name.lower(), KINDS[column.type.name]) for column in table.columns]
-        plain = tuple(map(column_name, range(len(fields))))
-        types = [f"{name} {_KEPT_TYPES[name]}" for name in kept]
-        types += ["value BINARY", *(f"{name} {kind}" for name, (_, kind) in zip(plain, fields, strict=True))]
-        records = records.select("value", *kept).mapInArrow(PlainJson(tuple(fields)), ", ".join(types))
-    texts = records.selectExpr("CAST(value AS STRING) AS value", *kept, *plain)
-    texts = texts.selectExpr(f"{_WITHOUT_MARK} AS value", *kept, *plain)
+    names = tuple(plain.values())
+    texts = records.selectExpr("CAST(value AS STRING) AS value", *kept, *names)
+    texts = texts.selectExpr(f"{_WITHOUT_MARK} AS value", *kept, *names)
     bad = "CASE WHEN NOT is_valid_utf8(_text) THEN 'not valid UTF-8' ELSE _bad END AS _bad"
-    names = [identifier(column.name) for column in table.columns]
-    return json_rows(texts, table.columns, form, ("value AS _text", *kept), plain).selectExpr(*kept, *names, bad)
+    columns = [identifier(column.name) for column in table.columns]
+    return json_rows(texts, table.columns, form, ("value AS _text", *kept), plain).selectExpr(*kept, *columns, bad)
+
+
+def _plain_rows(
+    records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], needed: Collection[str]
+) -> DataFrame:
+    """As `_json_rows`, with the values of plain records from Python workers. Only what is needed is sent to them and
+    returned: each column costs time."""
+    fields = tuple((column.field_name.lower(), KINDS[column.type.name]) for column in table.columns)
+    returned = tuple(number for number, column in enumerate(table.columns) if _is_returned(column, needed))
+    plain = {table.columns[number].name: column_name(number) for number in returned}
+    used = [name for name in kept if name in needed or name in _ALWAYS_KEPT or RAW_VALUE in kept]
+    types = [f"{name} {_KEPT_TYPES[name]}" for name in used]
+    types += ["value BINARY", *(f"{column_name(number)} {fields[number][1]}" for number in returned)]
+    rows = records.select("value", *used).mapInArrow(PlainJson(fields, returned), ", ".join(types))
+    unused = (f"CAST(NULL AS {_KEPT_TYPES[name]}) AS {name}" for name in kept if name not in used)
+    return _json_rows(rows.selectExpr("*", *unused), table, form, kept, plain)
+
+
+def _is_returned(column: Column, needed: Collection[str]) -> bool:
+    """Whether SQL needs the plain values of a column, also to check the texts of another type than a string."""
+    return column.name in needed or (KINDS[column.type.name] == TEXT and not column.type.is_string)
 
 
 def written_value(table: Table, schemas: Schemas | None) -> str:

@@ -60,7 +60,7 @@ def topic_rows(
         empty = (f"CAST(NULL AS BINARY) AS {name}" for name in raw)
         return empty_frame(spark, item.table).selectExpr("*", *empty, "CAST(NULL AS STRING) AS _bad")
     records = spark.read.format("kafka").options(**options(table, scan, consumer)).load()
-    in_python = scan.records >= PYTHON_FROM and not other_machines(settings)
+    in_python = item.columns if scan.records >= PYTHON_FROM and not other_machines(settings) else None
     records = records.selectExpr("value", *_RECORD)
     rows = value_rows(records, table, settings, schemas, keep_raw=keep_raw, in_python=in_python)
     return rows.select(*(identifier(column.name) for column in item.table.columns), *raw, "_bad")

@@ -117,9 +117,9 @@ def test_json_records_that_python_decodes(tables: KafkaTables, monkeypatch: pyte
     """Large scans are decoded by Python workers; the values are the same, and so are the malformed records."""
     decoded: list[Any] = []
 
-    def plain_json(fields: tuple[tuple[str, str], ...]) -> PlainJson:
-        decoded.append(fields)
-        return PlainJson(fields)
+    def plain_json(fields: tuple[tuple[str, str], ...], returned: tuple[int, ...]) -> PlainJson:
+        decoded.append(returned)
+        return PlainJson(fields, returned)
 
     monkeypatch.setattr(topics, "PYTHON_FROM", 0)
     monkeypatch.setattr(topic_formats, "PlainJson", plain_json)
@@ -131,8 +131,9 @@ def test_json_records_that_python_decodes(tables: KafkaTables, monkeypatch: pyte
     found = tables.values(f"SELECT {shown} FROM {name} ORDER BY `__offset`")
     expected = [tuple(values.get(column) for column in kinds) for values in AS_IN_HIVE.values()]
     assert found == expected
-    assert any(f"skipped {len(malformed)} malformed records" in note for note in tables.notes)
-    assert decoded
+    assert tables.values(f"SELECT count(*), max(`__offset`) FROM {name}") == [(len(expected), len(expected) - 1)]
+    assert sum(f"skipped {len(malformed)} malformed records" in note for note in tables.notes) == 2
+    assert decoded == [tuple(range(len(kinds))), ()]
 
 
 # --- whole values -------------------------------------------------------------------------------------------------

@@ -87,15 +87,18 @@ def planned(expressions: list[str]) -> SparkJob | None:
 
 
 def expressions_of(value: str) -> list[str]:
+    """Of two types, every second combination with each operator: a type is on either side of each."""
+    place = VALUES.index(value)
+    pairs = product(enumerate(PAIRS), enumerate(VALUES))
     return [
         *(f"CAST({value} AS {type_})" for type_ in TYPES),
         *(form.format(value) for form in ALONE),
-        *(form.format(value, other) for form, other in product(PAIRS, VALUES)),
+        *(form.format(value, other) for (n, form), (m, other) in pairs if (place + n + m) % 2),
     ]
 
 
 @pytest.mark.spark
-def test_every_operator_over_every_two_types_is_refused_by_us_or_analysed(spark: SparkSession) -> None:
+def test_every_operator_over_pairs_of_types_is_refused_by_us_or_analysed(spark: SparkSession) -> None:
     taken, refused = 0, []
     for value in VALUES:
         accepted = [e for e in expressions_of(value) if planned([e])]
@@ -106,7 +109,7 @@ def test_every_operator_over_every_two_types_is_refused_by_us_or_analysed(spark:
             alone = {e: refusal(spark, one) for e in accepted if (one := planned([e]))}
             refused += [f"{e}: {str(error)[:300]}" for e, error in alone.items() if error is not None]
     assert not refused, "\n".join(refused)
-    assert taken > 2000
+    assert taken > 1500
 
 
 @pytest.mark.spark
