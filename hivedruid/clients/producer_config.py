@@ -11,6 +11,8 @@ from hivedruid.errors import SemanticError
 
 LARGEST = 1 << 26
 """Bytes of the largest record that the client sends; the broker's and the topic's limits apply as well."""
+DELIVERY = 120_000
+"""Kafka's default of delivery.timeout.ms."""
 DEFAULTS: Mapping[str, Any] = {"linger_ms": 20, "max_request_size": LARGEST}
 NUMBERS = (
     "batch.size", "connections.max.idle.ms", "delivery.timeout.ms", "linger.ms", "max.block.ms", "max.request.size",
@@ -31,7 +33,9 @@ def producer_config(properties: Mapping[str, str]) -> dict[str, Any]:
             "records must be acknowledged by all in-sync replicas",
             hint="remove kafka.producer.acks and kafka.producer.enable.idempotence",
         )
-    return {**client_config(properties), **DEFAULTS, **options, "acks": "all"}
+    # a producer that is created while a broker restarts waits for it as long as one that already sends records
+    first = {"bootstrap_timeout_ms": options.get("delivery_timeout_ms", DELIVERY)}
+    return {**client_config(properties), **DEFAULTS, **first, **options, "acks": "all"}
 
 
 def _option(key: str, value: str) -> tuple[str, Any]:

@@ -13,8 +13,12 @@ def test_properties_become_options() -> None:
     given = {"linger.ms": "5", "compression.type": "gzip", "client.id": "me", "acks": "all"}
     assert producer_config(given) == {
         "security_protocol": "PLAINTEXT", "linger_ms": 5, "compression_type": "gzip", "client_id": "me", "acks": "all",
-        "max_request_size": 1 << 26,
+        "max_request_size": 1 << 26, "bootstrap_timeout_ms": 120_000,
     }  # fmt: skip
+
+
+def test_a_producer_waits_for_a_broker_that_restarts_as_long_as_for_the_delivery_of_a_record() -> None:
+    assert producer_config({"delivery.timeout.ms": "7000"})["bootstrap_timeout_ms"] == 7000
 
 
 def test_every_number_is_an_option_of_the_producer() -> None:
