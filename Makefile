@@ -67,7 +67,7 @@ test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.artifacts $(GROUPS) > /dev/null 2>&1 &
 	@$(PYTEST) $(QUICK_JOBS) --dist worksteal -m "not spark and not cluster"
 	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
-	@$(PYTEST) $(CLUSTER_JOBS) --dist loadfile --no-loadscope-reorder -m cluster
+	@$(PYTEST) $(CLUSTER_JOBS) --dist loadfile --no-loadscope-reorder -m cluster tests/equivalence tests/integration
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
