@@ -87,7 +87,7 @@ def tiered_scan(table: Table, builder: Builder) -> Node:
     is_written = (
         table.is_written
         or facts.edge is not None
-        or any(b.state not in ("planned", "cancelled") for b in facts.batches)
+        or any(b.effect != "removed" and b.state not in ("planned", "cancelled") for b in facts.batches)
     )
     if read == "hot" or (not is_written and read != "cold"):
         return hot

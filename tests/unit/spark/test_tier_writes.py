@@ -53,3 +53,15 @@ def test_rows_of_an_undecided_job_cannot_be_deleted(tmp_path: Path) -> None:
         written.days[OTHER_DAY] = set()
         written.check()
         assert {row["state"] for row in made.run("VERIFY TABLE t")} <= {"ok"}
+
+
+def test_an_overwrite_before_anything_was_archived(tmp_path: Path) -> None:
+    """A job that archives was cancelled before it wrote the first rows of the cold part."""
+    with history(0, tmp_path / "home") as made:
+        made.insert("hot")
+        assert killed.run(made.path, made.conf, "ARCHIVE TABLE t", "move planned").killed
+        for job in made.unfinished():
+            made.run(f"CANCEL JOB '{job.id}'")
+        made.overwrite()
+        made.check()
+        assert {row["state"] for row in made.run("VERIFY TABLE t")} <= {"ok"}
