@@ -152,14 +152,20 @@ class History:
         """The statement is killed, and run again."""
         rows = self.new_rows()
         statement = f"INSERT INTO t {_values(rows)}"
-        if self.run_killed(statement, f"insert {len(rows)}").killed and not self.has_completed():
+        before = self._last_job()
+        if self.run_killed(statement, f"insert {len(rows)}").killed and not self.has_completed(before):
             self.run(statement)
         self.add_to_model(rows)
 
-    def has_completed(self) -> bool:
-        """Whether the last job had written its rows, so that the statement would write them again."""
-        last = Operations(self.session.catalog).all()[0]
+    def has_completed(self, before: Operation | None) -> bool:
+        """Whether a job after `before` has written its rows, so that the statement would write them again."""
+        last = self._last_job()
+        if last is None or (before is not None and last.id == before.id):
+            return False
         return last.statement == "INSERT INTO" and last.state == "cleaned"
+
+    def _last_job(self) -> Operation | None:
+        return next(iter(Operations(self.session.catalog).all()), None)
 
     def overwrite(self) -> None:
         """The rows of the days of new rows are replaced."""
