@@ -16,6 +16,7 @@ from hivedruid.clients.records import Record
 from hivedruid.clients.transactions import Transaction
 from hivedruid.errors import KafkaError
 from hivedruid.session import Session
+from tests.support.ingestion import until
 from tests.support.job_homes import run
 from tests.support.kafka_faults import Fault, create, total
 from tests.support.two_brokers import DIES, STAYS, TwoBrokers, two_brokers
@@ -55,7 +56,7 @@ def test_during_a_read(brokers: TwoBrokers, session: Session, fault: Fault) -> N
     name = create(session, brokers.bootstrap, topic)
     assert total(session, name) == ALL
     fault.end()
-    assert brokers.leaders(topic) == {STAYS}
+    until(lambda: brokers.leaders(topic) == {STAYS}, "the other broker leads the topic")
     assert total(session, name) == ALL  # a statement that begins without the broker
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
+import subprocess
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivedruid.actions.streaming import manager as background
+from hivedruid.catalog.database import FILE_NAME
 from hivedruid.catalog.streams import Streams
 from hivedruid.errors import (
     CommitConflictError,
@@ -278,6 +282,19 @@ def test_the_life_of_a_stream(home: Home) -> None:
     assert home.counts() == home.expected
 
 
+def hang(manager: subprocess.Popen[bytes], home: Home) -> None:
+    """Stop a manager, but not within a transaction of the catalog, which no other process could change then."""
+    while True:
+        manager.send_signal(signal.SIGSTOP)
+        with (
+            closing(sqlite3.connect(home.path / FILE_NAME, timeout=0.5)) as catalog,
+            suppress(sqlite3.OperationalError),
+        ):
+            catalog.execute("BEGIN IMMEDIATE")
+            return
+        manager.send_signal(signal.SIGCONT)
+
+
 def test_a_second_manager_takes_over(home: Home) -> None:
     """From one that is killed, and from one that hangs and comes back."""
     home.send(10)
@@ -292,7 +309,7 @@ def test_a_second_manager_takes_over(home: Home) -> None:
     home.run("WAIT STREAM s")
     assert home.counts() == home.expected
     third = home.manage()
-    home.managers[1].send_signal(signal.SIGSTOP)
+    hang(home.managers[1], home)
     home.send(10)
     home.run("WAIT STREAM s")
     home.managers[1].send_signal(signal.SIGCONT)
