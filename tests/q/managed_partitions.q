@@ -36,7 +36,7 @@ ALTER TABLE sales ADD PARTITION (d='n', h=1);
 ALTER TABLE sales ADD PARTITION (d='p', h=1) LOCATION '${home}/p';
 TRUNCATE TABLE sales PARTITION (d='2024-01-02');
 SHOW PARTITIONS sales;
-SELECT * FROM sales ORDER BY id;
+SELECT * FROM sales ORDER BY id, d;
 -- new columns come before the partition columns
 ALTER TABLE sales ADD COLUMNS (price DOUBLE);
 INSERT INTO sales PARTITION (d='n', h) SELECT 70, 'new', 1.5, 3;
