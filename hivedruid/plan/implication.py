@@ -164,12 +164,9 @@ def implied(term: Rex, given: Iterable[Rex], times: frozenset[str], zone: str) -
     wanted = values_of(term, times, zone)
     if wanted is None:
         return False
-    known: Values | None = None
+    found = (values_of(other, times, zone) for other in given)
     try:
-        for other in given:
-            known_values = values_of(other, times, zone)
-            if known_values is not None and known_values[0] == wanted[0]:
-                known = known_values[1] if known is None else intersection(known, known_values[1])
-        return known is not None and within(known, wanted[1])
+        known = [each[1] for each in found if each is not None and each[0] == wanted[0]]
+        return bool(known) and within(intersection(*known), wanted[1])
     except TypeError:  # constants of incomparable types
         return False
