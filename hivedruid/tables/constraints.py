@@ -51,15 +51,13 @@ def refuse_enabled(given: ConstraintDef, table: Table | None) -> None:
     if not given.enabled:
         return
     if given.kind not in ENFORCED:
-        raise UnsupportedError(
-            f"{given.kind} is not enforced, so that it cannot be enabled", span=given.span,
-            hint="remove it, or add DISABLE NOVALIDATE to store it",
-        )  # fmt: skip
-    if table is not None and not table.has_snapshots:
-        raise UnsupportedError(
-            f"{given.kind} is enforced for managed tables only: {table.full_name} is not one", span=given.span,
-            hint="remove it, or add DISABLE NOVALIDATE to store it",
-        )  # fmt: skip
+        why = "is not enforced, so that it cannot be enabled"
+    elif table is not None and not table.has_snapshots:
+        why = f"is enforced for managed tables only: {table.full_name} is not one"
+    else:
+        return
+    hint = "remove it, or add DISABLE NOVALIDATE to store it"
+    raise UnsupportedError(f"{given.kind} {why}", span=given.span, hint=hint)
 
 
 def _check(given: ConstraintDef, table: Table) -> None:

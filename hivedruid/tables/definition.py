@@ -21,7 +21,7 @@ from hivedruid.tables.rejects import check_rejects
 from hivedruid.tables.tiered_tables import check_tiered
 
 if TYPE_CHECKING:
-    from hivedruid.parser.statements.ddl import ColumnDef, CreateTable, Property
+    from hivedruid.parser.statements.ddl import ColumnDef, ConstraintDef, CreateTable, Property
 
 
 def define_table(
@@ -43,8 +43,12 @@ def define_table(
     table = Table(database, statement.name.name, kind, columns or (), statement.external, comment)
     properties = with_purge_default(statement, properties, settings)
     table = _of_kind(statement, table, properties, discovered, queried=query_columns is not None)
-    given = (*(each for column in statement.columns for each in column.constraints), *statement.constraints)
-    return replace(table, constraints=with_constraints(table, given))
+    return replace(table, constraints=with_constraints(table, declared_constraints(statement)))
+
+
+def declared_constraints(statement: CreateTable) -> tuple[ConstraintDef, ...]:
+    """Those of the columns and of the table."""
+    return (*(each for column in statement.columns for each in column.constraints), *statement.constraints)
 
 
 def _of_kind(

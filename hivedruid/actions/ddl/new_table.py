@@ -42,9 +42,8 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
 
             statement = replace(statement, columns=avro_columns(snapshot.avro_schemas, statement.name.span))
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
-        given = (*(each for column in statement.columns for each in column.constraints), *statement.constraints)
-        enabled = next((each for each in given if each.enabled), None)
-        check_constraints(table, None, enabled.span if enabled is not None else None, snapshot)
+        enabled = (each.span for each in definition.declared_constraints(statement) if each.enabled)
+        check_constraints(table, None, next(enabled, None), snapshot)
         if table.is_temporary:
             table = replace(table, location=snapshot.folder_of_rows)
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):

@@ -98,10 +98,7 @@ class _Step:
         self, sql: Callable[[Rex], str], table: Table, columns: Sequence[PlanColumn], rules: Sequence[RowCondition]
     ) -> MergeStep:
         condition = sql(self.condition) if self.condition is not None else None
-        former: dict[str, Rex] = {column.name: column.ref for column in columns}
-        texts = guarded(rules, self.values, former, sql)
-        stored = {column.name: column.field_name for column in table.columns}
-        return MergeStep(self.clause.kind, condition, tuple((stored[name], text) for name, text in texts.items()))
+        return MergeStep(self.clause.kind, condition, guarded(rules, table, self.values, columns, sql))
 
 
 @dataclass

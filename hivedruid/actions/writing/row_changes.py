@@ -269,7 +269,4 @@ def _assignments(
 ) -> tuple[tuple[str, str], ...]:
     """The new values by stored column, with the checks of constraints."""
     given = {column.name: value for column, value in zip(columns, values, strict=False)}
-    former: dict[str, Rex] = {column.name: column.ref for column in scan.columns}
-    texts = guarded(conditions(table, facts), given, former, sql) if columns else {}
-    stored = {column.name: column.field_name for column in table.columns}
-    return tuple((stored[name], text) for name, text in texts.items())
+    return guarded(conditions(table, facts), table, given, scan.columns, sql) if columns else ()

@@ -29,6 +29,7 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Column, Table
     from hivedruid.plan.facts import PlannerFacts
+    from hivedruid.plan.nodes import PlanColumn
     from hivedruid.plan.physical import SparkJob
 
 _LONGEST_DEFAULT = 255
@@ -76,10 +77,10 @@ def _condition(constraint: Constraint, table: Table, facts: PlannerFacts) -> Row
 def default_of(column: Column, table: Table, builder: Builder) -> Rex:
     """The value of a column that a statement does not set, in the column's type: its enabled DEFAULT, otherwise
     NULL."""
-    constraint = next((c for c in table.constraints if _is_default(c, column.name)), None)
-    if constraint is None:
+    default = _default(column.name, table)
+    if default is None:
         return Literal(column.type, None)
-    return fold.cast(Converter(builder, Scope([])).convert(parsed(constraint.text)), column.type, builder.zone)
+    return fold.cast(Converter(builder, Scope([])).convert(default), column.type, builder.zone)
 
 
 def with_defaults(e: exp.Expr, column: str, table: Table) -> exp.Expr:
@@ -87,16 +88,17 @@ def with_defaults(e: exp.Expr, column: str, table: Table) -> exp.Expr:
     is_word = isinstance(e, exp.Var) or (isinstance(e, exp.Column) and len(e.parts) == 1 and not e.this.quoted)
     if not is_word or e.name.upper() != "DEFAULT" or table.column("default") is not None:
         return e
-    constraint = next((c for c in table.constraints if _is_default(c, column)), None)
-    default = exp.Null() if constraint is None else parsed(constraint.text)
+    default = _default(column, table) or exp.Null()
     position = next((node.meta for node in e.walk() if "start" in node.meta), {})
     for node in default.walk():
         node.meta.update(position)
     return default
 
 
-def _is_default(constraint: Constraint, column: str) -> bool:
-    return constraint.kind == "DEFAULT" and constraint.enabled and constraint.columns == (column,)
+def _default(column: str, table: Table) -> exp.Expr | None:
+    """The enabled DEFAULT of a column."""
+    found = (c for c in table.constraints if c.kind == "DEFAULT" and c.enabled and c.columns == (column,))
+    return next((parsed(constraint.text) for constraint in found), None)
 
 
 # --- Spark's SQL -------------------------------------------------------------------------------------------------
@@ -116,12 +118,14 @@ def checked(job: SparkJob, table: Table, facts: PlannerFacts) -> SparkJob:
 
 def guarded(
     found: Iterable[RowCondition],
+    table: Table,
     values: Mapping[str, Rex],
-    former: Mapping[str, Rex],
+    columns: Iterable[PlanColumn],
     sql: Callable[[Rex], str],
-) -> dict[str, str]:
-    """New values of columns by name, as SQL. The first one fails if the row violates a constraint with one of these
-    columns; `former` are the present values of the other columns."""
+) -> tuple[tuple[str, str], ...]:
+    """The new values of columns, given by name, as SQL by stored name. The first one fails if the row violates a
+    constraint with one of these columns; `columns` are those of the table, with the present values."""
+    former: dict[str, Rex] = {column.name: column.ref for column in columns}
     texts = {name: sql(value) for name, value in values.items()}
     tests = []
     for each in found:
@@ -132,7 +136,8 @@ def guarded(
     if tests:
         first = next(iter(texts))
         texts[first] = f"CASE {' '.join(tests)} ELSE {texts[first]} END"
-    return texts
+    stored = {column.name: column.field_name for column in table.columns}
+    return tuple((stored[name], text) for name, text in texts.items())
 
 
 def _test(violation: str, name: str) -> str:
