@@ -12,6 +12,7 @@ from hivedruid.clients import wire
 from hivedruid.clients.failures import MissingError, UnavailableError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
+from hivedruid.clients.task_offsets import with_task_offsets
 from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.compare import as_accepted
 from hivedruid.ingestion.lifecycle import (
@@ -113,10 +114,12 @@ def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, read: Reader
     try:
         while True:
             status = overlord.status(read.supervisor)
-            if status is None or status.suspended or monotonic() >= end:
+            if status is None or status.suspended:
                 return status
+            running = read.tasks(overlord, "running")
+            status = with_task_offsets(status, running)
             known = {task.id for task in (*status.active, *status.publishing) if task.current_offsets}
-            if {task.id for task in read.tasks(overlord, "running")} <= known:
+            if {task.id for task in running} <= known or monotonic() >= end:
                 return status
             cluster.progress(f"Druid: waiting for the offsets of the tasks of {read.supervisor}")
             sleep(LONGEST_PAUSE)
@@ -372,6 +375,8 @@ class IngestionRunner:
         status = self.status()
         if status is None:
             return False
+        if any(not task.current_offsets for task in status.active):
+            status = with_task_offsets(status, self.read.tasks(self.overlord, "running"))
         read = next_offsets(status)
         left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
         self.cluster.progress(f"Druid: {left} record(s) of {self.supervisor} left to read")
