@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from urllib.parse import quote
 
 import requests
 
+from hivedruid.druid.paths import path_of
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task
 
 _PATH = "/druid/worker/v1/chat/{}/offsets/current"
@@ -42,7 +42,7 @@ def _asked(task: Task) -> Offsets | None:
     try:
         with requests.Session() as session:
             session.trust_env = False  # neither a proxy nor credentials of the environment
-            url = f"http://{task.location}{_PATH.format(quote(task.id, safe=''))}"
+            url = f"http://{task.location}{path_of(_PATH, task.id)}"
             response = session.get(url, timeout=_TIMEOUT, allow_redirects=False)
             found = response.json() if response.ok else None
     except requests.JSONDecodeError:
