@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from hivedruid import instants
 from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
 from hivedruid.private import private_folder
 from hivedruid.results import size
@@ -72,7 +72,7 @@ class LogEntry:
         place = f"{statement.file}:{statement.line}" if statement.file else None
         self.values: dict[str, Any] = {
             "id": query_id,
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": instants.now(),
             "statement": mask_text(self._written_as.strip()) if texts else None,
             **({"script": place} if place else {}),
             "druid": masked("druid.url", druid_url),

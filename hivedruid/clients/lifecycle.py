@@ -12,7 +12,7 @@ from hivedruid.clients import wire
 from hivedruid.clients.failures import MissingError, UnavailableError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
-from hivedruid.clients.task_offsets import with_task_offsets
+from hivedruid.clients.task_offsets import with_first_lag, with_task_offsets
 from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.compare import as_accepted
 from hivedruid.ingestion.lifecycle import (
@@ -74,6 +74,8 @@ def read_facts(
     facts = IngestionFacts(running, tasks=tasks, others=others, version=version)
     if whole:
         status = _status_with_offsets(cluster, overlord, read) if wait_for_offsets else overlord.status(supervisor)
+        if status is not None and running is not None and not wait_for_offsets:
+            status = with_first_lag(status, tasks, cluster.kept.filled(running))
         facts = replace(facts, status=status, workers=overlord.workers())
     if wait_for_offsets and not facts.reading:
         facts = replace(facts, left_off=_left_off(overlord, facts.tasks))

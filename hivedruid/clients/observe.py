@@ -13,6 +13,8 @@ from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.overlord import BASE, Overlord, tasks_path
 from hivedruid.clients.side_by_side import THREADS, SideBySide
+from hivedruid.clients.task_offsets import TASK_OFFSETS, with_first_lag
+from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
@@ -25,6 +27,7 @@ REQUESTS = {
     f"GET {tasks_path()}": "all tasks",
     f"GET {supervisor_path('ID', 'status')}": "for each supervisor that is not suspended, idle or pending",
     f"GET {supervisor_path('ID', 'stats')}": "for each supervisor with running tasks",
+    f"GET {path_of(TASK_OFFSETS, 'ID')}, and Kafka's": "for tasks whose supervisor has not fetched offsets yet",
 }
 """The requests of SHOW INGESTIONS, and their purpose."""
 REQUESTS_FOR_PROBLEMS = {
@@ -141,6 +144,8 @@ def _with_status(overlord: Overlord, one: Ingestion) -> Ingestion:
     assert one.supervisor is not None
     status = overlord.status(one.supervisor.id)
     counts = overlord.counts(one.supervisor.id) if any(task.state == "RUNNING" for task in one.tasks) else None
+    if status is not None:
+        status = with_first_lag(status, one.running, one.supervisor.spec)
     return with_supervisor_status(one, status, counts, datetime.now(UTC))
 
 

@@ -6,15 +6,21 @@ Druid's SeekableStreamSupervisor), and then every offsetFetchPeriod.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import requests
 
+from hivedruid import instants
 from hivedruid.druid.paths import path_of
+from hivedruid.errors import ConnectError, KafkaError
+from hivedruid.ingestion.feed import feed_of
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task
+from hivedruid.ingestion.offsets import with_lag
 
-_PATH = "/druid/worker/v1/chat/{}/offsets/current"
+TASK_OFFSETS = "/druid/worker/v1/chat/{}/offsets/current"
+"""Of the process that runs a task."""
 _TIMEOUT = (1.0, 5.0)
 """Seconds to connect to the process of a task, which may be out of reach from this machine, and to wait for it."""
 
@@ -37,12 +43,38 @@ def with_task_offsets(status: SupervisorStatus, running: Iterable[Task]) -> Supe
     return replace(status, active=tuple(active))
 
 
+def with_first_lag(status: SupervisorStatus, running: Iterable[Task], spec: Mapping[str, Any]) -> SupervisorStatus:
+    """The status, with the lag of a supervisor that has not fetched offsets yet.
+
+    It is unchanged if a task does not return its offsets, or if Kafka cannot be queried from this machine.
+    """
+    if status.latest_offsets or not status.active:
+        return status
+    known = with_task_offsets(status, running)
+    if not all(task.current_offsets for task in known.active):
+        return status
+    return with_lag(known, _end_offsets(spec), instants.now())
+
+
+def _end_offsets(spec: Mapping[str, Any]) -> Offsets:
+    from hivedruid.clients.kafka import Kafka
+
+    try:
+        feed = feed_of(spec)
+        if feed.is_pattern:
+            return {}
+        with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
+            return kafka.offsets_of(feed.topic).latest
+    except (ConnectError, KafkaError):
+        return {}
+
+
 def _asked(task: Task) -> Offsets | None:
     """The next offset of each partition; empty if the task does not return them, None if it cannot be reached."""
     try:
         with requests.Session() as session:
             session.trust_env = False  # neither a proxy nor credentials of the environment
-            url = f"http://{task.location}{path_of(_PATH, task.id)}"
+            url = f"http://{task.location}{path_of(TASK_OFFSETS, task.id)}"
             response = session.get(url, timeout=_TIMEOUT, allow_redirects=False)
             found = response.json() if response.ok else None
     except requests.JSONDecodeError:

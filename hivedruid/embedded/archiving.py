@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 
+from hivedruid import instants
 from hivedruid.druid.interval_sets import Cover
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
@@ -19,7 +19,7 @@ def hold(data_source: str, spans: Sequence[Span], task_id: str, storage: Storage
     inside, left_out = within(there, spans)
     cover = Cover(inside)
     segments = tuple(segment for segment in there if cover.contains(segment.start, segment.end))
-    version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    version = instants.now()
     intervals = tuple(HeldInterval(*span, version) for span in inside)
     yield _Held(Holding(data_source, task_id, intervals, segments, tuple(left_out)), storage, manifest)
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hivedruid import instants
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import merged
 from hivedruid.embedded import coercion, joda, periods
@@ -198,12 +199,11 @@ class _Rows:
         self._duck = Duck(storage.temporary, threads=os.cpu_count() or 1)
 
     def write(self, folder: Path) -> _Written:
-        from datetime import UTC, datetime
 
         try:
             processed = self._load()
             schema = self._roll_up()
-            version = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            version = instants.now()
             segments = [self._write_segment(part, schema, version, folder) for part in self._parts()]
         finally:
             self._duck.close()

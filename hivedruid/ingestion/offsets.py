@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, TopicOffsets
 
@@ -45,6 +45,18 @@ def next_offsets(status: SupervisorStatus | None) -> dict[int, int]:
         for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
             offsets[partition] = max(offset, offsets.get(partition, 0))
     return offsets
+
+
+def with_lag(status: SupervisorStatus, latest: Offsets, updated: str) -> SupervisorStatus:
+    """The status with the lag as of `updated`, by partition the records between its tasks' offsets and the end offsets.
+
+    It is unchanged if no task reads one of the partitions.
+    """
+    following = next_offsets(status)
+    if not latest or latest.keys() - following.keys():
+        return status
+    lag = {partition: max(0, end - following[partition]) for partition, end in latest.items()}
+    return replace(status, latest_offsets=latest, lag=lag, total_lag=sum(lag.values()), offsets_updated=updated)
 
 
 def moves(before: Offsets, after: Offsets, topic: TopicOffsets | None) -> tuple[Move, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from hivedruid import instants
 from hivedruid.catalog.operation_records import OperationRecord, OperationRecords
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
@@ -64,7 +64,7 @@ class Operations:
 
         The oldest operations that have ended are deleted.
         """
-        now = _now()
+        now = instants.now()
         with self._catalog.transaction():
             for operation in operations:
                 self._records.add(_to_record(replace(operation, created=now, changed=now, version=1)))
@@ -80,7 +80,7 @@ class Operations:
             raise TransitionError(f"a {operation.kind} operation cannot change from {operation.state} to {state}")
         if "error" in changes:
             changes["error"] = redact(changes["error"])
-        moved = replace(operation, state=state, changed=_now(), version=operation.version + 1, **changes)
+        moved = replace(operation, state=state, changed=instants.now(), version=operation.version + 1, **changes)
         if not self._records.update(_to_record(moved), operation.version):
             stored = self.find(operation.id)
             now = "gone" if stored is None else stored.state
@@ -88,10 +88,6 @@ class Operations:
                 f"job {operation.id} was changed by another session: it is now {now}", hint="SHOW JOBS"
             )
         return moved
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _to_record(operation: Operation) -> OperationRecord:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from hivedruid.instants import instant
 from hivedruid.segments.auto import Arrays, AutoNumbers
 from hivedruid.segments.blocks import Blocks
 from hivedruid.segments.codecs import LZ4, LZF, NONE, UNCOMPRESSED, ZSTD
@@ -113,4 +114,4 @@ def iso(milliseconds: int) -> str:
         time = datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return f"{milliseconds} ms"
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return instant(time)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hivedruid.clients.kafka import Kafka
+from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.produce import produce_lines
 from hivedruid.errors import KafkaError
 from hivedruid.local.samples import wikiticker
-from hivedruid.qtest.runner import transcribe
+from hivedruid.qtest.runner import Transcript, transcribe
 from tests.integration.test_goldens import settings
 from tests.support.ingestion import until
 
@@ -21,10 +23,7 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "ingestion.q"
 TOPIC = "wiki-edits"
-FAILED_TASK = ("-- !note task TASK failed while publishing; ", "failed to change its status from [READING] to [PAUSED]")
-"""On a busy machine Druid's task may not pause in time when its supervisor is replaced: it fails, and the next task reads
-its records again. Until then the answers are others."""
-
+TABLE = "wiki_edits"
 RUNS = 8
 """How often the script is run until no task fails."""
 
@@ -42,16 +41,29 @@ def edits(cluster: Cluster, topics: Topics) -> None:
 
 @pytest.mark.usefixtures("edits")
 def test_the_whole_life(cluster: Cluster, tmp_path: Path) -> None:
+    """On a busy machine a task of Druid may fail, because it does not pause in time, or publishes already, when its
+    supervisor is replaced; the next task reads its records again. Until then the answers are others, so that the script
+    is run again, with a table of another name: SHOW PROBLEMS remembers the failed tasks of a name for ten minutes.
+    """
     for number in range(RUNS):
-        scratch = tmp_path / str(number)
-        scratch.mkdir()
-        found = transcribe(
-            SCRIPT, scratch=scratch, settings=settings(cluster), variables={"kafka": cluster.services.kafka}
-        )
-        if not any(text in found.text for text in FAILED_TASK):
+        name = f"{TABLE[:-1]}{number}"
+        found = _run(cluster, tmp_path / name, name)
+        if not _has_failed_task(cluster, name):
             break
     assert found.bugs == ()
-    assert found.text == SCRIPT.with_suffix(".q.out").read_text(encoding="utf-8")
+    assert found.text.replace(name, TABLE) == SCRIPT.with_suffix(".q.out").read_text(encoding="utf-8")
+
+
+def _run(cluster: Cluster, scratch: Path, name: str) -> Transcript:
+    scratch.mkdir()
+    script = scratch / SCRIPT.name
+    script.write_text(SCRIPT.read_text(encoding="utf-8").replace(TABLE, name), encoding="utf-8")
+    return transcribe(script, scratch=scratch, settings=settings(cluster), variables={"kafka": cluster.services.kafka})
+
+
+def _has_failed_task(cluster: Cluster, name: str) -> bool:
+    with closing(cluster.druid()) as druid:
+        return any(task.has_failed for task in Overlord(druid.client).tasks(f"default.{name}"))
 
 
 @pytest.mark.usefixtures("edits")

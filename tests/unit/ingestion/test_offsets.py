@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hivedruid.ingestion.model import ReadingTask, SupervisorError, SupervisorStatus, TopicOffsets
-from hivedruid.ingestion.offsets import Move, moves, next_offsets, summary
+from hivedruid.ingestion.offsets import Move, moves, next_offsets, summary, with_lag
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,20 @@ def test_there_and_back_repeats_what_was_lost(before: int, after: int, earliest:
     (back,) = moves({0: after}, {0: before}, topic)
     assert (there.lost, there.repeated) == (back.repeated, back.lost)
     assert 0 in (there.lost, there.repeated)
+
+
+def test_the_lag_of_tasks_whose_supervisor_has_not_fetched_it() -> None:
+    status = SupervisorStatus("RUNNING", "RUNNING", suspended=False, healthy=True)
+    status = replace(status, active=(ReadingTask("a", {0: 1}, {0: 7}), ReadingTask("b", {1: 0}, {1: 4})))
+    known = with_lag(status, {0: 9, 1: 4}, "now")
+    assert (known.lag, known.total_lag, known.latest_offsets) == ({0: 2, 1: 0}, 2, {0: 9, 1: 4})
+    assert known.offsets_updated == "now"
+    unread = {0: 9, 1: 4, 2: 1}
+    assert with_lag(status, unread, "now") == with_lag(status, {}, "now") == status
+
+
+def test_an_end_offset_that_kafka_reported_before_a_task_read_on_is_no_negative_lag() -> None:
+    status = SupervisorStatus(
+        "RUNNING", "RUNNING", suspended=False, healthy=True, active=(ReadingTask("a", {}, {0: 7}),)
+    )
+    assert with_lag(status, {0: 6}, "now").lag == {0: 0}
