@@ -309,9 +309,8 @@ def start(home: Path, configuration: Mapping[str, Any], token: str, progress: Pr
         keeper.stdin.write(json.dumps(dict(configuration)).encode() + b"\n")
         keeper.stdin.flush()
         if configuration["private"]:
-            _lifelines.append(keeper.stdin)
-        else:
-            keeper.stdin.close()
+            os.dup(keeper.stdin.fileno())  # stays open until this process ends, which ends the server
+        keeper.stdin.close()
         if configuration["private"] and not select.select([keeper.stdout], [], [], SLOW)[0]:
             notices.note(f"Spark's driver has not started after {SLOW:.0f} s; see Spark's log: {files.log}")
         answer = keeper.stdout.readline()
@@ -323,10 +322,6 @@ def start(home: Path, configuration: Mapping[str, Any], token: str, progress: Pr
     if server is None:
         raise SparkError(f"Spark failed to start: {reason}", hint=f"see Spark's log: {files.log}")
     return server
-
-
-_lifelines: list[object] = []
-"""Pipes to keepers of private servers, which stop when the pipes close."""
 
 
 def _environment(token: str, configuration: Mapping[str, Any]) -> dict[str, str]:
