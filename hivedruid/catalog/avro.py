@@ -25,6 +25,12 @@ _WIDER = {
 TIMESTAMPS = ("timestamp-millis", "timestamp-micros", "local-timestamp-millis", "local-timestamp-micros")
 
 
+def schema_property(properties: Mapping[str, str], name: str) -> str:
+    """The value of LITERAL or URL; empty without one, which is `none` in Hive (SCHEMA_NONE of AvroSerdeUtils)."""
+    given = properties.get(name, "")
+    return "" if given == "none" else given
+
+
 @dataclass(frozen=True)
 class Node:
     """A type in a schema: `kind` is its name in Avro, `logical` its logical type with `params` (precision and scale, or
@@ -97,11 +103,6 @@ def hive_type(node: Node) -> HiveType:
         case ("bytes" | "fixed", "decimal") | ("string", "char" | "varchar"):
             return HiveType(node.logical, node.params)
     return PRIMITIVES[node.kind]
-
-
-def has_union(node: Node) -> bool:
-    """Whether a value of the type contains a union of several types."""
-    return node.kind == "union" or any(map(has_union, node.children))
 
 
 def natural_type(node: Node) -> HiveType:

@@ -16,7 +16,7 @@ from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "object", "array", "table", "timereference", "id",
+    "aggregators", "multivalue", "storedas", "object", "array", "schema", "table", "timereference", "id",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -227,10 +227,10 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty(CONSUMER_PREFIX, "text", None,
             "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` refers to an environment variable of"
             " Druid's hosts."),
-        TableProperty("avro.schema.literal", "object", None, "Schema of Avro messages.", _BOTH),
+        TableProperty("avro.schema.literal", "schema", None, "Schema of Avro messages, or `none`.", _BOTH),
         TableProperty(REGISTRY, "text", None, "Schema registry with the schemas of Avro messages.", _KAFKA),
         TableProperty(REGISTRY_CREDENTIALS, "text", None, "user:password for the registry, as `env:NAME`.", _KAFKA),
-        TableProperty("avro.schema.url", "text", None, "URL or path of the schema of Avro messages.", _KAFKA),
+        TableProperty("avro.schema.url", "text", None, "URL or path of the schema of Avro messages or `none`.", _KAFKA),
         TableProperty("kafka.topic", "text", None,
             "The topic; a Druid table with this property ingests from Kafka.", _BOTH),
         TableProperty("kafka.bootstrap.servers", "text", None, "Kafka brokers as host:port, …", _BOTH),

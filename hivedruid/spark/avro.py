@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.avro import TIMESTAMPS, AvroSchema, Node, has_union, hive_type, holds, member, natural_type
+from hivedruid.catalog.avro import TIMESTAMPS, AvroSchema, Node, hive_type, holds, member, natural_type
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.catalog.types import INT, HiveType, spark_type
 from hivedruid.errors import UnsupportedError
 from hivedruid.spark.cells import fit, identifier, literal
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _READ = "_hivedruid_read"
 """A field of every record that was read: Spark returns a record of nulls for bytes that it cannot decode."""
+
+UNWRITABLE = "cannot write an Avro record: "
+"""How the messages of rows begin that have no record of the schema."""
 
 
 def avro_rows(
@@ -61,11 +64,6 @@ def avro_value(table: Table, schema: AvroSchema) -> str:
                 hint="add the field to the schema, or use a table without the column",
             )
         name, node = found
-        if has_union(node):
-            raise UnsupportedError(
-                f"cannot insert into {table.full_name}: field {name} of its Avro schema has a union of several types",
-                hint="insert into a table of the topic whose schema has one of the types",
-            )
         fields.append(f"{literal(name)}, {_encoded(identifier(column.name), node, column.type)}")
     return f"to_avro(named_struct({', '.join(fields)}), {literal(schema.text)})"
 
@@ -141,9 +139,43 @@ def _encoded(x: str, node: Node, hive: HiveType, level: int = 0) -> str:
                 cell = _encoded(f"{x}.{identifier(name)}", found[1], child, level)
                 members.append(f"{literal(found[0])}, {cell}")
         return f"IF({x} IS NULL, NULL, named_struct({', '.join(members)}))"
+    if node.kind == "union":
+        return _union(x, node, hive, level)
     if node.logical == "date" and hive.is_integer:
-        return f"date_from_unix_date(CAST({x} AS INT))"
+        return f"date_from_unix_date({_narrowed(x, INT, hive)})"
     if node.logical in TIMESTAMPS:
         instant = f"timestamp_{node.logical.rpartition('-')[2]}({x})" if hive.is_integer else f"CAST({x} AS TIMESTAMP)"
         return f"CAST({instant} AS TIMESTAMP_NTZ)" if node.logical.startswith("local") else instant
-    return f"CAST({x} AS {spark_type(hive_type(node))})"
+    return _narrowed(x, hive_type(node), hive)
+
+
+def _narrowed(x: str, field: HiveType, column: HiveType) -> str:
+    """A value of a column as the type of its field. A number or text that the field does not hold fails: Spark would
+    write another one. A double is rounded to a float."""
+    cast = f"CAST({x} AS {spark_type(field)})"
+    if field.name in ("varchar", "char"):
+        fits = f"char_length({x}) <= {field.params[0]}"
+    elif field == column or (field.name != "decimal" and not field.is_integer):
+        return cast
+    else:
+        fits = f"CAST({cast} AS {spark_type(column)}) <=> {x}"
+    refused = _refused(f"{x}, ' does not fit the type {field}'")
+    return f"IF({x} IS NULL OR {fits}, {cast}, {refused})"
+
+
+def _refused(reason: str) -> str:
+    return f"raise_error(concat('{UNWRITABLE}', {reason}))"
+
+
+def _union(x: str, node: Node, hive: HiveType, level: int) -> str:
+    """The struct that Spark writes as a union: it takes the first member that is not null, so that others are lost."""
+    of_column = dict(zip(hive.fields, hive.children, strict=True))
+    members = []
+    for position, (tag, child) in enumerate(zip(node.names, node.children, strict=True)):
+        column = of_column.get(tag)
+        empty = f"CAST(NULL AS {spark_type(hive_type(child))})"
+        cell = _encoded(f"{x}.{identifier(tag)}", child, column, level) if column is not None else empty
+        members.append(f"'member{position}', {cell}")
+    given = " + ".join(f"INT({x}.{identifier(tag)} IS NOT NULL)" for tag in node.names if tag in of_column)
+    several = _refused(f"'more than one field of a union is not NULL: ', to_json({x})")
+    return f"CASE {given or '0'} WHEN 0 THEN NULL WHEN 1 THEN named_struct({', '.join(members)}) ELSE {several} END"

@@ -11,6 +11,7 @@ from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ExecutionError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
 from hivedruid.spark.arrivals import HINT
+from hivedruid.spark.avro import UNWRITABLE
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
@@ -31,6 +32,7 @@ _VALUES = (
         "invalid regular expression: {}",
         "exclude such rows with WHERE",
     ),
+    (UNWRITABLE, "{}", "change such rows, or exclude them with WHERE"),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from hivedruid.catalog.avro import LITERAL, URL, AvroSchema, parse_schema
+from hivedruid.catalog.avro import LITERAL, URL, AvroSchema, parse_schema, schema_property
 from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import spark_type
@@ -191,7 +191,8 @@ def _registered_rows(records: DataFrame, table: Table, schemas: Schemas, kept: S
     known = f"_id IN ({', '.join(map(str, found))})" if found else "FALSE"
     missing = f"CASE WHEN NOT ({known}) THEN concat('schema ', _id, ' is not in the registry') END"
     checked = framed.selectExpr("* EXCEPT (_misframed)", f"coalesce(_misframed, {missing}) AS _misframed")
-    reader = _schema(table, schemas) if LITERAL in table.properties or URL in table.properties else None
+    has_own = any(schema_property(table.properties, name) for name in (LITERAL, URL))
+    reader = _schema(table, schemas) if has_own else None
     return _with_framing(avro_rows(checked, table, found, reader))
 
 
@@ -208,8 +209,8 @@ def _misframed(framing: str, skipped: int) -> str:
 
 def _schema(table: Table, schemas: Schemas | None) -> AvroSchema:
     """The schema of the table's records. Raises SemanticError, UnsupportedError, ConnectError, ExecutionError."""
-    text = table.properties.get(LITERAL)
-    if not text and table.properties.get(URL):
+    text = schema_property(table.properties, LITERAL)
+    if not text and schema_property(table.properties, URL):
         assert schemas is not None
         return parse_schema(schemas.of_url(table))
     if not text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from hivedruid.catalog.avro import LITERAL, URL, Node, hive_type, holds, parse_schema
+from hivedruid.catalog.avro import LITERAL, URL, Node, hive_type, holds, parse_schema, schema_property
 from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import PROPERTIES, REGISTRY
 from hivedruid.catalog.types import HiveType
@@ -23,7 +23,9 @@ def needs_schemas(statement: CreateTable, properties: Mapping[str, str]) -> bool
     """Whether the columns of the new table are those of a schema outside the statement."""
     if statement.storage_handler != KAFKA_STORAGE_HANDLER or statement.columns or statement.query is not None:
         return False
-    return is_avro(properties) and LITERAL not in properties and (URL in properties or REGISTRY in properties)
+    if not is_avro(properties) or schema_property(properties, LITERAL):
+        return False
+    return bool(schema_property(properties, URL)) or REGISTRY in properties
 
 
 def avro_columns(schemas: Iterable[str], span: Span | None = None) -> tuple[ColumnDef, ...]:

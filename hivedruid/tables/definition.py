@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from hivedruid.catalog.avro import LITERAL, parse_schema
+from hivedruid.catalog.avro import LITERAL, parse_schema, schema_property
 from hivedruid.catalog.druid_columns import with_stored_types
 from hivedruid.catalog.kinds import HANDLERS, TableKind
 from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
@@ -248,9 +248,10 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
             span=statement.name.span,
             hint="create the table with a list of columns",
         )
-    if not table.columns and LITERAL in stored and stored["kafka.serde.class"].endswith(".AvroSerDe"):
+    literal = schema_property(stored, LITERAL)
+    if not table.columns and literal and stored["kafka.serde.class"].endswith(".AvroSerDe"):
         try:
-            table = replace(table, columns=parse_schema(stored[LITERAL]).columns)
+            table = replace(table, columns=parse_schema(literal).columns)
         except (SemanticError, UnsupportedError) as error:
             raise error.at(_property_span(statement, LITERAL)) from None
     if not table.columns:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hivedruid.catalog.avro import LITERAL, schema_property
 from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
 from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, has_ingestion, names_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column
@@ -64,8 +65,8 @@ def _format_problem(properties: Mapping[str, str]) -> Problem | None:
 
 
 def _avro_problem(properties: Mapping[str, str]) -> Problem | None:
-    text = properties.get("avro.schema.literal")
-    if text is None:
+    text = schema_property(properties, LITERAL)
+    if not text:
         return "Please specify avro schema literal when using avro parser", "set avro.schema.literal"
     schema = json.loads(text)
     if not isinstance(schema, dict) or schema.get("type") != "record" or not isinstance(schema.get("fields"), list):
@@ -207,7 +208,8 @@ def _names(value: Any, key: str) -> list[str]:
 
 def record_fields(properties: Mapping[str, str]) -> list[str]:
     """The record fields named by the properties; for plain JSON none are known in advance."""
-    avro = json_value(properties, "avro.schema.literal") if record_format(properties) == "avro" else None
+    literal = schema_property(properties, LITERAL)
+    avro = json.loads(literal) if literal and record_format(properties) == "avro" else None
     flattened = _names(json_value(properties, "druid.parseSpec.flattenSpec"), "fields")
     metrics = _names({"metrics": json_value(properties, "druid.metricsSpec")}, "metrics")
     return [*field_list(properties), *_names(avro, "fields"), *flattened, *transformed(properties), *metrics]

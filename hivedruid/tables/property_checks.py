@@ -238,6 +238,7 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "storedas": lambda _, value: parse_stored_as(value)[1],
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
+    "schema": lambda known, value: None if value == "none" else _json(dict, "a JSON object, or none")(known, value),
     "timereference": lambda _, value: None if parse_time_reference(value, "") else f"of the form '{FORMAT}'",
     "table": lambda _, value: None if re.fullmatch(r"(\w+\.)?\w+", value, re.ASCII) else "the name of a table",
 }

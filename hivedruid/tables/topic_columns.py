@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hivedruid.catalog.avro import LITERAL, URL
+from hivedruid.catalog.avro import LITERAL, URL, schema_property
 from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import REGISTRY
 from hivedruid.catalog.table import Column
@@ -55,7 +55,7 @@ def like_topic(
 
 def _of_schemas(schemas: Sequence[str], properties: Mapping[str, str], span: Span | None) -> tuple[ColumnDef, ...]:
     """The columns of Avro records; none if they are those of the property with the schema."""
-    if not schemas and LITERAL not in properties:
+    if not schemas and not schema_property(properties, LITERAL):
         raise SemanticError(
             f"columns cannot be derived from topic '{properties['kafka.topic']}': no Avro schema is specified",
             span=span,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
+from hivedruid.errors import ConnectError, ExecutionError, SemanticError, SparkError, UnsupportedError
 from hivedruid.session import Session
 from tests.integration.test_goldens import settings
 from tests.support import avro
@@ -63,7 +63,7 @@ def test_schema_in_a_file(tables: KafkaTables, tmp_path: Path) -> None:
     topic = tables.topics.new([OF_OLD[5:]])
     name = tables.create(topic, "", AVRO, avro_schema_url=str(url))
     assert columns(tables, name) == [("n", "int"), ("gone", "string")]
-    tables.run(like(tables, topic, "same", avro_schema_url=url.as_uri()))
+    tables.run(like(tables, topic, "same", avro_schema_url=url.as_uri(), avro_schema_literal="none"))
     assert tables.values("SELECT n, gone FROM same") == [(1, "x")]
     tables.run(like(tables, topic, "literal", avro_schema_literal=OLD))
     assert tables.values("SELECT n, gone FROM literal") == [(1, "x")]
@@ -173,8 +173,47 @@ def test_unions(tables: KafkaTables) -> None:
         (None, [], {}),
     ]
     assert tables.values(f"SELECT u.tag_2.q FROM {name} WHERE u.tag_0 IS NULL AND u.tag_1 IS NULL") == [(9,), (None,)]
-    with pytest.raises(UnsupportedError, match="field u of its Avro schema has a union of several types"):
-        tables.run(f"INSERT INTO {name} (u) SELECT u FROM {name}")
+
+
+def test_unions_are_written(tables: KafkaTables) -> None:
+    """Each record as it was read; a struct with several values is none of them."""
+    source = tables.create(tables.topics.new(RECORDS), "", AVRO, avro_schema_literal=UNIONS)
+    name = tables.create(tables.topics.new([]), "", AVRO, avro_schema_literal=UNIONS)
+    tables.run(f"INSERT INTO {name} (u, a, m) SELECT u, a, m FROM {source}")
+    rows = "SELECT u, a, m FROM {} ORDER BY u.tag_0, u.tag_1, u.tag_2.q"
+    assert tables.values(rows.format(name)) == tables.values(rows.format(source))
+    several = "named_struct('tag_0', 1, 'tag_1', 'x', 'tag_2', u.tag_2)"
+    with pytest.raises(SparkError, match=r"more than one field of a union is not NULL: {.tag_0.:1,.tag_1.:.x."):
+        tables.run(f"INSERT INTO {name} (u, a, m) SELECT {several}, a, m FROM {source}")
+    assert tables.values(f"SELECT count(*) FROM {name}") == [(4,)]
+
+
+NUMBERS = schema(
+    ("i", ["null", "int"]), ("l", ["null", "int"]), ("d", ["null", "int"]),
+    ("p", ["null", {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 1}]),
+    ("s", ["null", {"type": "string", "logicalType": "varchar", "maxLength": 2}]),
+    ("f", ["null", "float"]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("column", "fits", "unfit"),
+    [
+        ("l", 2**31 - 1, 2**31), ("l", None, -(2**40)), ("d", "2.0D", "2.5D"), ("p", "999.9", "1000"),
+        ("p", "0.5", "0.55"), ("s", "'ab'", "'abc'"),
+    ],
+)  # fmt: skip
+def test_a_number_that_its_field_does_not_hold_is_not_written_as_another(
+    tables: KafkaTables, column: str, fits: object, unfit: object
+) -> None:
+    """Wider columns hold every value of their fields, but not the other way round; Spark's casts wrap or round."""
+    columns = "i INT, l BIGINT, d DOUBLE, p DECIMAL(9, 2), s STRING, f DOUBLE"
+    name = tables.create(tables.topics.new([]), columns, AVRO, avro_schema_literal=NUMBERS)
+    value = "NULL" if fits is None else fits
+    tables.run(f"INSERT INTO {name} (i, {column}, f) SELECT 7, {value}, 0.5D")
+    with pytest.raises(SparkError, match=r"cannot write an Avro record: .* does not fit the type"):
+        tables.run(f"INSERT INTO {name} (i, {column}, f) SELECT 7, {unfit}, 0.5D")
+    assert tables.values(f"SELECT i, {column} IS NULL, f FROM {name}") == [(7, fits is None, 0.5)]
 
 
 def test_unions_in_a_registry(tables: KafkaTables) -> None:

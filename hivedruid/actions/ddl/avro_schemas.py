@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from struct import unpack
 
-from hivedruid.catalog.avro import URL
+from hivedruid.catalog.avro import URL, schema_property
 from hivedruid.clients.schema_registry import latest_schema, schemas_of
 from hivedruid.clients.schema_urls import schema_at
 from hivedruid.clients.topic_sample import sample_of
@@ -23,8 +23,8 @@ def find_schemas(statement: CreateTable, settings: Mapping[str, str]) -> tuple[s
     records, the latest of the topic's subject. Raises SemanticError, ConnectError, ExecutionError, UnsupportedError,
     UsageError."""
     properties = {**topic_properties(statement, settings), **validate(statement.properties, "kafka")}
-    if URL in properties:
-        return (schema_at(properties[URL], statement.name.name, settings),)
+    if url := schema_property(properties, URL):
+        return (schema_at(url, statement.name.name, settings),)
     values = sample_of(properties) if statement.topic_span is not None else ()
     if not values:
         return (latest_schema(properties, settings),)

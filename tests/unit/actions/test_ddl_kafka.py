@@ -30,6 +30,10 @@ def test_a_table_fed_from_kafka(world: World) -> None:
     [
         ("'druid.parseSpec.format'='avro'", "Please specify avro schema literal when using avro parser"),
         (
+            "'druid.parseSpec.format'='avro', 'avro.schema.literal'='none'",
+            "Please specify avro schema literal when using avro parser",
+        ),
+        (
             "'druid.parseSpec.format'='csv'",
             "csv messages require druid.parseSpec.columns, the names of the fields in order",
         ),

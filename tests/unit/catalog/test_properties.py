@@ -89,6 +89,7 @@ def test_known(key: str) -> None:
         ("druid.kafka.ingestion.consumer.ssl.key.password", "session:0123456789ab"),
         ("druid.parseSpec.columns", "a,b"),
         ("avro.schema.literal", '{"type":"record"}'),
+        ("avro.schema.literal", "none"),
         ("druid.columns.mapping", "cityName:city, CITYNAME:city_2"),
         ("my.own", "anything"),
         ("comment", "hello"),
