@@ -19,6 +19,7 @@ from hivedruid.session import Session
 from tests.support.ingestion import until
 from tests.support.job_homes import run
 from tests.support.kafka_faults import Fault, create, total
+from tests.support.streams import stream_home
 from tests.support.two_brokers import DIES, STAYS, TwoBrokers, two_brokers
 
 pytestmark = pytest.mark.spark
@@ -70,6 +71,22 @@ def test_during_a_write(brokers: TwoBrokers, session: Session, fault: Fault, sem
     fault.end()
     assert total(session, target) == ALL
     assert brokers.leaders(target) == {STAYS}
+
+
+def test_during_a_stream(brokers: TwoBrokers, tmp_path: Path) -> None:
+    """No record is lost or added twice, and the stream reads on."""
+    topic = brokers.new_topic(partitions=2)
+    with stream_home(tmp_path / "home", brokers.topics, topic=topic, bootstrap=brokers.bootstrap) as home:
+        home.create(max_records_per_batch="100")
+        home.run("START STREAM s")
+        home.send(1000)
+        until(lambda: home.counts()[0] > 0, "the first batch")
+        brokers.kill()
+        home.send(1000)
+        assert brokers.leaders(topic) == {STAYS}
+        home.run("WAIT STREAM s")
+        assert home.counts() == home.expected
+        home.run("STOP STREAM s")
 
 
 def test_before_the_change(brokers: TwoBrokers, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

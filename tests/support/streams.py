@@ -28,16 +28,19 @@ CONF = {"druid.url": "embedded:"}
 
 
 class Home:
-    """A home with a Kafka table `r` (id, n) of a topic, and streams from it into tables of their own."""
+    """A home with a Kafka table `r` (id, n) of a topic, and streams from it into tables of their own. The topic is a new
+    one of `topics`, or an empty `topic` of two partitions of the brokers `bootstrap`."""
 
-    def __init__(self, path: Path, topics: Topics, session: Session) -> None:
+    def __init__(
+        self, path: Path, topics: Topics, session: Session, topic: str | None = None, bootstrap: str | None = None
+    ) -> None:
         self.path, self.topics, self.session = path, topics, session
-        self.topic = topics.new(partitions=2)
+        self.topic = topic or topics.new(partitions=2)
         self.sent = self.sent_malformed = 0
         self.managers: list[subprocess.Popen[bytes]] = []
         self.run(
             "CREATE EXTERNAL TABLE r (id bigint, n int) STORED BY 'kafka' TBLPROPERTIES"
-            f" ('kafka.topic' = '{self.topic}', 'kafka.bootstrap.servers' = '{topics.bootstrap}')"
+            f" ('kafka.topic' = '{self.topic}', 'kafka.bootstrap.servers' = '{bootstrap or topics.bootstrap}')"
         )
 
     def run(self, sql: str) -> list[Any]:
@@ -114,9 +117,15 @@ def until(is_so: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def stream_home(path: Path, topics: Topics, conf: Mapping[str, str] = CONF) -> Iterator[Home]:
+def stream_home(
+    path: Path,
+    topics: Topics,
+    conf: Mapping[str, str] = CONF,
+    topic: str | None = None,
+    bootstrap: str | None = None,
+) -> Iterator[Home]:
     with Session(path, hiveconf=conf, confirm=lambda _: True) as session:
-        made = Home(path, topics, session)
+        made = Home(path, topics, session, topic, bootstrap)
         try:
             yield made
         finally:
