@@ -1,13 +1,18 @@
-"""python -m tests.druid37 TOOL [--update]: the native queries of the corpus on Druid 37's own engine.
+"""python -m tests.druid37 TOOL [--update] [--random N]: the native queries of the corpus on Druid 37's own engine.
 
 TOOL is a folder with a program `druid37`, which is not part of the project. It runs classes of Druid 37 in one process,
 reads one JSON document a line and answers one a line: `{"build": NAME, "spec": …, "file": …, "out": …, "format": 9}`
 writes and loads segments, and `{"query": …}` answers a native query. Each query is also answered by the embedded store,
 which the equivalence tests compare with a running Druid 33. `differences.txt` lists the queries whose rows differ.
+
+With --random, it is the N random queries of the equivalence tests instead, with Druid 37 in the place of the cluster: the
+answers of both, and of Spark, must be equal.
 """
 
 from __future__ import annotations
 
+import argparse
+import gzip
 import json
 import subprocess
 import sys
@@ -16,15 +21,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
 
 from hivedruid.actions.select.model import EvaluateLocally, RunDruidQuery, RunSparkJob
+from hivedruid.errors import DruidError
+from hivedruid.jobs.load import Load, LoadReport
 from hivedruid.plan.physical import DruidInput, DruidRead
 from hivedruid.responses import answers
 from hivedruid.session import Session
+from hivedruid.spark import session as spark_session
 from tests.corpus.answers import Asked, asked, scripts
 from tests.corpus.sample import ROWS, fill
+from tests.equivalence.coverage import Coverage
+from tests.equivalence.engine import Engine as Equivalence
+from tests.equivalence.real import RealDruid
+from tests.equivalence.sample import sample
 from tests.support.loads import index_task
+
+if TYPE_CHECKING:
+    from hivedruid.clients.cluster import DruidCluster
 
 DIFFERENCES = Path(__file__).parent / "differences.txt"
 FORMATS = (9, 10)
@@ -108,8 +124,69 @@ def differences(engine: Engine, home: Path, format_: int) -> Iterator[str]:
                 yield "" if is_equal else f"version {format_}: {query.sql}: {len(found)} and {len(expected)} rows"
 
 
-def main(tool: str, *options: str) -> int:
-    with TemporaryDirectory(prefix="hivedruid-druid37-") as folder, running(Path(tool)) as engine:
+class Served:
+    """Druid 37's engine as the cluster of the equivalence tests: what they ask of a client."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine, self.folder, self.lock = engine, folder, Lock()
+
+    def data_sources(self) -> tuple[str, ...]:
+        return ()
+
+    def ingest(self, load: Load, _: object) -> LoadReport:
+        """Build the segments of a task's rows, and load them."""
+        spec = load.spec["spec"]
+        name = spec["dataSchema"]["dataSource"]
+        rows, out = self.folder / f"{name}.json", self.folder / name
+        staged = Path(spec["ioConfig"]["inputSource"]["baseDir"]) / "rows.json.gz"
+        rows.write_bytes(gzip.decompress(staged.read_bytes()))
+        document = {"build": name, "spec": spec["dataSchema"], "file": str(rows), "out": str(out), "format": 9}
+        with self.lock:
+            self.engine.ask(document)
+        return LoadReport(name, load.staged.rows, 1)
+
+    def rows(self, read: DruidRead) -> list[tuple[Any, ...]]:
+        """Raises DruidError for an error of Druid."""
+        try:
+            with self.lock:
+                found = self.engine.rows(replace(read, over_nothing=None))
+            return found or ([] if read.over_nothing is None else self.rows(read.over_nothing))
+        except ValueError as error:
+            raise DruidError(str(error).splitlines()[0]) from None
+
+    def drop(self, name: str) -> None:
+        with self.lock:
+            self.engine.ask({"drop": name})
+
+    def close(self) -> None:
+        """Others use the program, too."""
+
+
+def random_queries(engine: Engine, folder: Path, count: int) -> int:
+    """Compare random queries; returns the exit code."""
+    served = Served(engine, folder)
+    real = RealDruid(lambda: cast("DruidCluster", served))
+    equivalence = Equivalence(folder / "home", real)
+    try:
+        found = sample(equivalence, 0, count, Coverage())
+    finally:
+        equivalence.close()
+        spark_session.release_all()
+    print(f"{found.runs} random queries, {real.compared} native queries compared, {len(set(real.differences))} differ")
+    print("\n".join(sorted(set(real.differences))))
+    print(found.failure or "")
+    return int(found.failure is not None or bool(real.differences))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.druid37")
+    parser.add_argument("tool", type=Path)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--random", type=int, default=0)
+    given = parser.parse_args()
+    with TemporaryDirectory(prefix="hivedruid-druid37-") as folder, running(given.tool) as engine:
+        if given.random:
+            return random_queries(engine, Path(folder), given.random)
         home = Path(folder) / "home"
         fill(home)
         lines: list[str] = []
@@ -119,7 +196,7 @@ def main(tool: str, *options: str) -> int:
     different = [line for line in lines if line]
     print(f"{len(lines) - len(different)} of {len(lines)} native queries have equal rows")
     text = "".join(f"{line}\n" for line in different)
-    if "--update" in options:
+    if given.update:
         DIFFERENCES.write_text(text, encoding="utf-8")
         return 0
     if text == DIFFERENCES.read_text(encoding="utf-8"):
@@ -129,4 +206,4 @@ def main(tool: str, *options: str) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(*sys.argv[1:]))
+    raise SystemExit(main())
