@@ -19,7 +19,8 @@ from weakref import WeakSet
 
 from hivedruid import configuration
 from hivedruid.defaults import default_home
-from hivedruid.errors import CancelledError, SemanticError, UnsupportedError, UsageError
+from hivedruid.errors import CancelledError, SemanticError, UsageError
+from hivedruid.extras import imported
 from hivedruid.session import Session
 from hivedruid.turns import Turns, Work
 
@@ -323,12 +324,12 @@ class Result:
     def to_pandas(self, **options: Any) -> pd.DataFrame:
         """All rows that are left as a pandas DataFrame whose columns have Arrow's types, so that nulls, decimals and
         zones are kept. `options` are those of pyarrow.Table.to_pandas: `types_mapper=None` returns NumPy's types."""
-        pandas = _imported("pandas", "pandas")
+        pandas = imported("pandas", "pandas")
         return self.to_arrow().to_pandas(**{"types_mapper": pandas.ArrowDtype, **options})
 
     def to_polars(self) -> pl.DataFrame:
         """All rows that are left as a polars DataFrame."""
-        polars = _imported("polars", "polars")
+        polars = imported("polars", "polars")
         frame: pl.DataFrame = polars.from_arrow(self.to_arrow())
         return frame
 
@@ -383,14 +384,3 @@ class Result:
             except BaseException:
                 self._error = CancelledError("the reading of the rows was interrupted")
                 raise
-
-
-def _imported(module: str, extra: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError:
-        raise UnsupportedError(
-            f"the Python package {module} is not installed", hint=f"run pip install 'hivedruid[{extra}]'"
-        ) from None

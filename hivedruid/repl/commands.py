@@ -79,6 +79,8 @@ COMMANDS: dict[str, Command] = {
         Command("\\timing", "[on|off]", "show the run time of statements", values=STATES[:2]),
         Command("\\e", "", "edit the last statement in $VISUAL or $EDITOR"),
         Command("\\watch", "[seconds]", "repeat the last query, by default every 2 seconds, until Ctrl-C"),
+        Command("\\gv", "[file]", "show the plan of the last statement, or write it as an SVG picture", completes=FILE),
+        Command("\\chart", "", "draw the result of the last query: lines over time, or bars"),
         Command("\\q", "", "leave"),
     )
 }

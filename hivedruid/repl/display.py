@@ -43,7 +43,7 @@ class Display:
             return Written(None, monotonic())
         if self.file is not None:
             return write_result(result, output, diagnostics, self.file)
-        columns, height = _size()
+        columns, height = screen_size()
         result, layout = self._layout(result, output.layout, columns)
         output = replace(output, layout=layout)
         pager = _pager() if self.pages else []
@@ -63,6 +63,27 @@ class Display:
             end = monotonic()
         return Written(counter.rows, end)
 
+    def chart(self, result: Result, _: Output, diagnostics: Diagnostics) -> Written:
+        """Draw a result. Raises UsageError, UnsupportedError: see `draw`."""
+        from hivedruid.repl.chart import draw
+
+        columns, height = screen_size()  # the command above it and the next prompt with its menu are seen, too
+        drawing = draw(result, columns, max(height - 12, 10), colored=self._is_colored())
+        diagnostics.progress("")
+        self.text(drawing.text)
+        if drawing.note:
+            diagnostics.info(drawing.note)
+        return Written(drawing.rows, monotonic())
+
+    def _is_colored(self) -> bool:
+        return self.file is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+    def text(self, text: str) -> None:
+        """Write text to the terminal, or to the file."""
+        target = self.file or sys.stdout
+        target.write(text)
+        target.flush()
+
     def _layout(self, result: Result, layout: str, columns: int) -> tuple[Result, str]:
         """The layout of a table, `vertical` if it is wider than the screen. Its width is that of its first rows."""
         if layout != "table" or result.is_text or self.expanded == "off":
@@ -76,7 +97,7 @@ class Display:
         return result, "vertical" if display_width(rule) > columns else "table"
 
 
-def _size() -> tuple[int, int]:
+def screen_size() -> tuple[int, int]:
     """The columns and lines of the terminal, not those of the variables COLUMNS and LINES, which a resize leaves."""
     with suppress(OSError):
         size = os.get_terminal_size(sys.stdout.fileno())

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from hivedruid.errors import UsageError
 from hivedruid.repl.commands import Command, listing, parse_command
-from hivedruid.repl.display import Display
+from hivedruid.repl.display import Display, screen_size
 from hivedruid.run import Output, run_text
 from hivedruid.script import is_complete, split
 
@@ -182,9 +182,7 @@ class Shell:
 
     def _watch(self, argument: str) -> None:
         seconds = _seconds(argument)
-        if not self._last:
-            raise UsageError("\\watch has no query to repeat", hint="run a query first")
-        self._require_reads(self._last)
+        self._require_reads("\\watch repeats")
         self._display.pages = False
         try:
             while True:
@@ -195,16 +193,43 @@ class Shell:
         finally:
             self._display.pages = True
 
-    def _require_reads(self, text: str) -> None:
-        """Raises UsageError if a statement changes something: it is not to be repeated by mistake."""
+    def _require_reads(self, command: str) -> None:
+        """Raises UsageError if the last statement changes something: it is not to be repeated by mistake."""
         from hivedruid.parser import parse
         from hivedruid.parser.statements import Explain, Query
 
-        for statement in split(text.removesuffix(VERTICAL)):
+        self._require_last(command)
+        for statement in split(self._last.removesuffix(VERTICAL)):
             if statement.text.split(None, 1)[0].upper() in ("SHOW", "DESCRIBE", "DESC"):
                 continue
             if not isinstance(parse(statement), Query | Explain):
-                raise UsageError("\\watch repeats queries, SHOW, DESCRIBE and EXPLAIN only")
+                raise UsageError(f"{command} queries, SHOW, DESCRIBE and EXPLAIN only")
+
+    def _require_last(self, command: str) -> None:
+        if not self._last:
+            raise UsageError(f"{command} the last statement, and there is none", hint="run a query first")
+
+    def _picture(self, argument: str) -> None:
+        from hivedruid import plan_picture
+        from hivedruid.explained import steps_of
+        from hivedruid.output_file import write_text
+        from hivedruid.secret_text import mask_text
+
+        self._require_last("\\gv shows the plan of")
+        text = self._last.removesuffix(VERTICAL)
+        *_, last = self._session.statements(text)
+        steps = steps_of(self._session, last)
+        if argument:
+            path = Path(argument).expanduser()
+            write_text(path, plan_picture.svg(steps, mask_text(last.text)))
+            self._diagnostics.info(f"{path}: the plan of the statement")
+        else:
+            self._display.text(plan_picture.text(steps, screen_size()[0]) + "\n")
+
+    def _chart(self, _: str) -> None:
+        self._require_reads("\\chart draws")
+        text = self._last.removesuffix(VERTICAL).rstrip().removesuffix(";") + ";"
+        run_text(self._session, text, self._output, self._diagnostics, write=self._display.chart)
 
 
 def _seconds(argument: str) -> float:
@@ -224,5 +249,7 @@ ACTIONS: Mapping[str, Callable[[Shell, str], None]] = {
     "\\o": Shell._write_to,
     "\\e": Shell._edit,
     "\\watch": Shell._watch,
+    "\\gv": Shell._picture,
+    "\\chart": Shell._chart,
 }
 """What runs the commands of COMMANDS that stand for no statement, other than `\\q`."""

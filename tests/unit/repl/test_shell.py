@@ -155,6 +155,30 @@ def test_watch_repeats_a_query(prompt: Prompt) -> None:
     assert prompt.run("\\watch")[1] == "error: \\watch repeats queries, SHOW, DESCRIBE and EXPLAIN only"
 
 
+def test_the_plan_of_the_last_statement(prompt: Prompt, tmp_path: Path) -> None:
+    assert prompt.run("\\gv")[1] == "error: \\gv shows the plan of the last statement, and there is none"
+    prompt.run("CREATE TABLE t (`__time` TIMESTAMP, page STRING, added BIGINT) STORED BY 'druid';")
+    prompt.run("SELECT page, sum(added) FROM t GROUP BY page;")
+    shown = prompt.run("\\gv")
+    assert any("groupBy" in line for line in shown)
+    picture = tmp_path / "plan.svg"
+    assert "".join(prompt.run(f"\\gv {picture}")).endswith("plan.svg: the plan of the statement")
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_chart_of_the_last_query(prompt: Prompt) -> None:
+    prompt.run(
+        "SELECT timestamp '2026-01-01 00:00:00' AS t, 7 AS n UNION ALL SELECT timestamp '2026-01-09 00:00:00', 9;"
+    )
+    shown = prompt.run("\\chart")
+    assert any("2026-01-01" in line and "2026-01-09" in line for line in shown)
+    assert any("⢕⢕ n" in line for line in shown)
+    prompt.run("SELECT 'x' AS s;")
+    assert prompt.run("\\chart")[1] == "error: the result has no numeric column to draw"
+    prompt.run("CREATE DATABASE d1;")
+    assert prompt.run("\\chart")[1] == "error: \\chart draws queries, SHOW, DESCRIBE and EXPLAIN only"
+
+
 def test_the_init_file_runs_first(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
