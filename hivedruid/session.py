@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid import configuration, script
 from hivedruid.catalog.database import copy_database, open_database
 from hivedruid.catalog.store import Catalog
+from hivedruid.catalogs import Catalogs
 from hivedruid.engine.kinds import kind_of, require
 from hivedruid.errors import (
     ExecutionError,
@@ -110,6 +111,7 @@ class Session:
         self._dry_run = dry_run
         self._connection = copy_database(self.home) if dry_run else open_database(self.home)
         self.catalog = Catalog(self._connection)
+        self._catalogs = Catalogs(self.catalog, self.settings)
         self._store: EmbeddedStore | None = None
         self._cluster: DruidCluster | None = None
         self._services: Services | None = None
@@ -139,6 +141,7 @@ class Session:
             self._store.close()
         if self._cluster is not None:
             self._cluster.close()
+        self._catalogs.close()
         self._connection.close()
 
     def interrupt(self) -> None:
@@ -245,6 +248,8 @@ class Session:
         try:
             yield
         except TableNotFound as error:
+            if (problem := self._catalogs.names.problem) is not None:
+                raise problem.at(error.span) from None
             error.hint = did_you_mean(error.name, self.catalog.table_names(error.database)) or error.hint
             raise
 
@@ -295,7 +300,8 @@ class Session:
         from hivedruid.actions.complete_plan import complete_plan
         from hivedruid.clients.topics import topic_state
 
-        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog)
+        names = self._catalogs.names
+        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog, names.metastore)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""
@@ -408,8 +414,8 @@ class Session:
 
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
         return Facts(
-            self.catalog, self.druid, self._get_spark, settings, self.now(), self.database, self.home, self.variables,
-            self._dry_run,
+            self.catalog, self._catalogs.renewed(), self.druid, self._get_spark, settings, self.now(), self.database,
+            self.home, self.variables, self._dry_run,
         )  # fmt: skip
 
     def _get_services(self) -> Services:

@@ -1,5 +1,5 @@
 """The plan of a statement, with the facts that only its first plan names: the times that it reads of tiered tables, the
-segments and the offsets of topics that its Spark jobs read."""
+segments, the offsets of topics and the partitions in a Hive metastore that its Spark jobs read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note, StatementPlan
     from hivedruid.actions.topics import Ask
+    from hivedruid.catalog.metastore import Metastore
     from hivedruid.catalog.store import Catalog
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.parser.statements import Statement
@@ -25,12 +26,19 @@ def complete_plan(
     druid: Callable[[], DruidEngine],
     topic: Ask,
     catalog: Catalog,
+    metastore: Metastore | None = None,
 ) -> StatementPlan:
     """Build the statement, and again if it reads archived times, segments or topics."""
     built = build(statement, snapshot, note)
     if not built.plans:
         return built
     known = snapshot
+    if metastore is not None:
+        from hivedruid.actions.partitioning.elsewhere import needed_partitions
+
+        if partitions := needed_partitions(built, snapshot, metastore):
+            known = snapshot = replace(snapshot, partitions={**snapshot.partitions, **partitions})
+            built = build(statement, snapshot)
     if snapshot.tiers:
         from hivedruid.actions.tiering.reading import asked_of_druid, with_segments
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.resolution import Names
 from hivedruid.catalog.store import Catalog
 from hivedruid.engine.engine import DruidEngine
 
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Facts:
-    """The sources of facts: the catalog, Druid, the session. `spark` is only used to query Iceberg catalogs elsewhere.
+    """The sources of facts: the catalog, the names of all catalogs, Druid, the session. `spark` is only used to query Iceberg catalogs elsewhere.
 
     With `plan_only` nothing is executed: if Druid cannot be reached, the catalog alone is used. `with_figures`: read
     the statistics of every table, not only those that choose between plans.
     """
 
     catalog: Catalog
+    names: Names
     druid: Callable[[], DruidEngine]
     spark: Callable[[], SparkRunner]
     settings: Mapping[str, str]

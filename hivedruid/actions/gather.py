@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.facts import Facts
 from hivedruid.actions.families import family_of
+from hivedruid.actions.read_only import refuse_changes
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.operation_records import OperationRecords
@@ -46,7 +47,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         reader.query(statement.expression, facts.database)
     else:
         reader.statement(statement)
-    databases = facts.catalog.databases()
+    refuse_changes(statement, tables, facts)
+    databases = _databases(statement, reader, facts)
     ingestions: Mapping[tuple[str, str], IngestionFacts] = {}
     topics: Mapping[tuple[str, str], TopicDetails | str] = {}
     if "ingestions" in statement.needs:
@@ -90,6 +92,16 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),
     )  # fmt: skip
+
+
+def _databases(statement: Statement, reader: TableReader, facts: Facts) -> tuple[str, ...]:
+    """The databases of the home, and those of the metastore that matter to the statement."""
+    if facts.names.metastore is None or reader.databases:
+        return reader.databases or facts.catalog.databases()
+    # the current database existed when it was chosen
+    found = {facts.database, *(table.database for table in reader.tables.values() if table.metastore)}
+    named = set() if isinstance(statement, Query) else reader.named_databases(statement)
+    return tuple(sorted({*found, *facts.names.databases_with(named - found)}))
 
 
 def _sees_temporary(statement: Statement) -> bool:

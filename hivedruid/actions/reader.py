@@ -28,11 +28,12 @@ class TableReader:
         """`sees_temporary`: whether names may mean temporary tables."""
         self.facts = facts
         self.tables = tables
-        self.find = facts.catalog.resolve if sees_temporary else facts.catalog.find
+        self.find = facts.names.resolve if sees_temporary else facts.names.find
         self.hidden: dict[tuple[str, str], Table] = {}
         self.discovered: dict[str, Mapping[str, str]] = {}
         self.dropped: tuple[Table, ...] = ()
         self.names: tuple[str, ...] = ()
+        self.databases: tuple[str, ...] = ()
         self.comments: dict[str, str] = {}
         self.details: dict[str, DatabaseDetails] = {}
         self.named: set[tuple[str, str]] = set()
@@ -134,17 +135,30 @@ class TableReader:
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
         if isinstance(statement, ShowNames):
             database = statement.database or self.facts.database
-            catalog = self.facts.catalog
             if statement.kind == "tables":
-                self.names = catalog.table_names(database)
+                self.names = self.facts.names.table_names(database)
             elif statement.kind == "views":
-                self.names = catalog.view_names(database)
+                self.names = self.facts.names.view_names(database)
+            elif statement.kind == "databases":
+                self.databases = self.facts.names.databases()
         if "comments" in statement.needs:
-            self._comments()
+            self._comments(getattr(statement, "name", ""))
         if isinstance(statement, DropDatabase):
             self.names = self.facts.catalog.table_names(statement.name, with_temporary=False)
             if statement.cascade:
                 self.dropped = self.facts.catalog.tables(statement.name)
+
+    def named_databases(self, statement: Statement) -> set[str]:
+        """The databases that a statement names, or whose tables it names."""
+        from hivedruid.parser.statements.ddl import AlterDatabase, DropDatabase, UseDatabase
+        from hivedruid.parser.statements.utility import DescribeDatabase, ShowCreateDatabase
+
+        named = {database for database, _ in self.named}
+        if isinstance(statement, AlterDatabase | DropDatabase | UseDatabase | DescribeDatabase | ShowCreateDatabase):
+            named.add(statement.name)
+        if isinstance(database := getattr(statement, "database", None), str):
+            named.add(database)
+        return named
 
     def _part(self, value: object) -> None:
         if isinstance(value, TableName):
@@ -185,10 +199,12 @@ class TableReader:
 
             self.sample = sample_of(properties)
 
-    def _comments(self) -> None:
+    def _comments(self, named: str) -> None:
         for name in self.facts.catalog.databases():
             self.comments[name] = self.facts.catalog.database_comment(name) or ""
             self.details[name] = details_of(self.facts.catalog, name)
+        if named not in self.comments and (stored := self.facts.names.database(named)) is not None:
+            self.comments[named], self.details[named] = stored.comment, stored.details
 
 
 def _places(with_: exp.With) -> dict[str, int]:

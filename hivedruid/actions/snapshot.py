@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
+from hivedruid.errors import UnsupportedError
 from hivedruid.plan.facts import PlannerFacts
 from hivedruid.plan.file_counts import FileCount, PartitionChoice
 
@@ -112,12 +113,24 @@ class Snapshot(PlannerFacts):
     def partition_choice(self, table: Table, ids: Mapping[str, str], condition: Rex | None) -> PartitionChoice | None:
         if not table.has_partitions:
             return None
-        known = self.partitions.get((table.database, table.name), ())
-        if condition is None:
-            return PartitionChoice(known, len(known))
-        from hivedruid.actions.partitioning.pruning import remaining
+        key = table.database, table.name
+        if table.metastore and key not in self.partitions:
+            from hivedruid.actions.partitioning.elsewhere import metastore_condition
 
-        return PartitionChoice(remaining(table, known, ids, condition, self.zone), len(known))
+            return PartitionChoice((), 0, is_pending=True, condition=metastore_condition(table, ids, condition))
+        known = chosen = self.partitions.get(key, ())
+        if condition is not None:
+            from hivedruid.actions.partitioning.pruning import remaining
+
+            chosen = remaining(table, known, ids, condition, self.zone)
+        unreadable = next((each for each in chosen if each.unreadable), None)
+        if unreadable is not None:
+            raise UnsupportedError(
+                f"cannot read partition {unreadable.name(table.partition_columns)} of {table.full_name}:"
+                f" {unreadable.unreadable}",
+                hint="write the partition again in Hive, or exclude it with a condition on the partition columns",
+            )
+        return PartitionChoice(chosen, len(known))
 
     def number_of_files(self, table: Table) -> int | None:
         files = self.table_files.get((table.database, table.name))

@@ -34,10 +34,11 @@ def unescape(text: str) -> str:
 @dataclass(frozen=True)
 class Partition:
     """One partition: the `values` of the partition columns as text, in their order. `location` is None for the folder
-    of its name below the table's LOCATION."""
+    of its name below the table's LOCATION. `unreadable` is why its rows cannot be read, if they cannot."""
 
     values: tuple[str, ...]
     location: str | None = None
+    unreadable: str = ""
 
     def name(self, columns: Iterable[Column]) -> str:
         """`day=2024-01-01/country=de`, as in SHOW PARTITIONS and in the names of folders."""

@@ -11,7 +11,7 @@ from hivedruid.catalog.kinds import KINDS, TableKind, Use
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.properties import TIER_COLD
 from hivedruid.catalog.types import HiveType
-from hivedruid.errors import Span
+from hivedruid.errors import Span, UnsupportedError
 
 TIME_COLUMN = "__time"
 
@@ -43,7 +43,8 @@ class Table:
     folder; `serde` contains ROW FORMAT and SERDEPROPERTIES (keys `field.delim`, `escape.delim`,
     `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are those of a managed
     table, which its next write sets in Iceberg; the partition spec of an external table has its last columns.
-    `snapshot` is the one that is read of a managed table, None for the current one.
+    `snapshot` is the one that is read of a managed table, None for the current one. `metastore` is the URI of the Hive
+    metastore that the table is in, empty for the home's own; `unreadable` is why its rows cannot be read, and what to do.
     """
 
     database: str
@@ -65,6 +66,8 @@ class Table:
     sort_order: tuple[SortField, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     snapshot: int | None = None
+    metastore: str = ""
+    unreadable: tuple[str, str] | None = None
 
     def at_snapshot(self, snapshot: int) -> Table:
         """The managed table as it was after a commit. Its name contains the snapshot, so that no facts about the
@@ -149,6 +152,8 @@ class Table:
 
     def check(self, use: Use, span: Span | None) -> None:
         """Raise SemanticError or UnsupportedError if a statement cannot use this kind of table in this way."""
+        if use not in ("drop", "alter"):
+            self.check_readable(span)
         kind = KINDS[self.kind]
         refusal = kind.refused.get(use)
         if refusal is not None:
@@ -156,6 +161,12 @@ class Table:
                 text.format(table=self.full_name, noun=kind.noun) for text in (refusal.message, refusal.hint)
             )
             raise refusal.error(message, span=span, hint=hint or None)
+
+    def check_readable(self, span: Span | None) -> None:
+        """Raise UnsupportedError if the rows of the table cannot be read."""
+        if self.unreadable is not None:
+            reason, hint = self.unreadable
+            raise UnsupportedError(f"cannot read {self.full_name}: {reason}", span=span, hint=hint)
 
     @property
     def full_name(self) -> str:

@@ -309,6 +309,7 @@ class Builder:
             shown = name if database is None else f"{database}.{name}"
             database = database or self.snapshot.database
             raise TableNotFound(f"Table not found {shown}", database=database, name=name, span=self.span(e.this))
+        table.check_readable(self.span(e.this))
         if version is not None:
             from hivedruid.plan.time_travel import at_snapshot
 

@@ -17,7 +17,13 @@ class FileCount:
 
 @dataclass(frozen=True)
 class PartitionChoice:
-    """The partitions of an external table that can have rows of a condition, of `total` ones."""
+    """The partitions of an external table that can have rows of a condition, of `total` ones.
+
+    With `is_pending` they are not known yet, since the metastore has not been asked for those of a `condition`, in the
+    language of its filters.
+    """
 
     read: tuple[Partition, ...]
     total: int
+    is_pending: bool = False
+    condition: str | None = None

@@ -27,6 +27,7 @@ from hivedruid.spark.cells import (
 )
 from hivedruid.spark.relations import query
 from hivedruid.spark.serde import delimited_format, is_csv, is_json, quoted_field, quoted_fields
+from hivedruid.tables.metastore_tables import ICEBERG, METADATA_LOCATION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,6 +95,9 @@ def table_frame(
 
 def files_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, str], schemas: FileSchemas) -> DataFrame:
     table = item.table
+    if table.format == ICEBERG:
+        rows = spark.read.format("iceberg").load(paths.uri(table.properties[METADATA_LOCATION]))
+        return _cast_by_name(rows, rows.schema, table, item.columns)
     if table.has_partitions:
         from hivedruid.spark.partitioned import partitioned_frame
 

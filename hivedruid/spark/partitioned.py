@@ -35,7 +35,7 @@ def partitioned_frame(
     its own.
     """
     table, chosen = item.table, item.partitions
-    if chosen is None:
+    if chosen is None or chosen.is_pending:
         raise PlanError(f"the partitions of {table.full_name} are not known")
     present = with_files(table, chosen.read, settings)
     is_hidden = table.column(LINES) in table.partition_columns

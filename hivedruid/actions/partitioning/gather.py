@@ -31,8 +31,11 @@ def gather_partitions(
             partitions = _managed(table, facts) if _needs_partitions(statement) else None
             if partitions is not None:
                 known[key] = partitions
-        elif not table.has_partitions:
+        elif not table.has_partitions or (table.metastore and not _needs_partitions(statement)):
             continue
+        elif table.metastore:
+            assert facts.names.metastore is not None
+            known[key] = facts.names.metastore.partitions(table, None)
         elif "partition folders" in statement.needs:
             known[key] = Partitions(facts.catalog).of(table)
             folders[key] = partition_folders(table, known[key], facts.settings)

@@ -1,0 +1,105 @@
+"""Refuse statements that would change databases or tables of a Hive metastore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.families import family_of
+from hivedruid.errors import Span, UnsupportedError
+from hivedruid.parser.statements import Statement, TableName
+
+if TYPE_CHECKING:
+    from hivedruid.actions.facts import Facts
+    from hivedruid.catalog.table import Table
+
+
+def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
+    """Raises UnsupportedError, with the position of the name."""
+    if facts.names.metastore is None:
+        return
+    for name in _changed(statement):
+        table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
+        if table is not None and table.metastore:
+            raise _refused(table, name.span)
+    for database, span in _databases(statement, facts.database):
+        if not facts.names.in_home(database) and facts.names.database(database) is not None:
+            raise UnsupportedError(
+                f"database {database} is in the Hive metastore {facts.names.metastore.uris}, which hivedruid only reads",
+                span=span,
+                hint=f"change it in Hive, or use CREATE DATABASE {database} for tables of the home with such names",
+            )
+
+
+def _refused(table: Table, span: Span | None) -> UnsupportedError:
+    copy = "" if table.is_view else f", or copy its rows: CREATE TABLE … AS SELECT * FROM {table.full_name}"
+    return UnsupportedError(
+        f"cannot change {table.full_name}: it is in the Hive metastore {table.metastore}, which hivedruid only reads",
+        span=span, hint=f"change it in Hive{copy}",
+    )  # fmt: skip
+
+
+def _changed(statement: Statement) -> Iterator[TableName]:
+    """The existing tables that a statement would change. A statement that creates one checks the name itself."""
+    family = family_of(statement)
+    if family in ("select", "utility", "watching") or _only_shows(statement):
+        return
+    from hivedruid.parser.statements.ddl import CreateTable, CreateView
+    from hivedruid.parser.statements.materialized import CreateMaterializedView
+    from hivedruid.parser.statements.streaming import CreateStream
+    from hivedruid.parser.statements.writing import Insert
+
+    match statement:
+        case CreateTable() | CreateMaterializedView():
+            pass
+        case CreateView():
+            if statement.or_replace or statement.alters:
+                yield statement.name
+        case CreateStream():
+            yield statement.into
+        case Insert():
+            yield from (target.table for target in statement.targets)
+        case _ if family != "streaming":  # a stream is not a table
+            values = (getattr(statement, item.name) for item in fields(statement))
+            yield from (value for value in values if isinstance(value, TableName))
+        case _:
+            pass
+
+
+def _only_shows(statement: Statement) -> bool:
+    match family_of(statement):
+        case "partitioning":
+            from hivedruid.parser.statements.partitioning import DescribePartition, ShowPartitions
+
+            return isinstance(statement, ShowPartitions | DescribePartition)
+        case "writing":
+            from hivedruid.parser.statements.writing import ShowJobs
+
+            return isinstance(statement, ShowJobs)
+        case "compacting":
+            from hivedruid.parser.statements.compacting import CompactTable
+
+            return not isinstance(statement, CompactTable)
+        case _:
+            return False
+
+
+def _databases(statement: Statement, current: str) -> Iterator[tuple[str, Span | None]]:
+    """The databases that a statement would change, or in which it would create a table."""
+    if family_of(statement) not in ("ddl", "materialized", "streaming"):
+        return
+    from hivedruid.parser.statements.ddl import AlterDatabase, CreateTable, CreateView, DropDatabase, RenameTable
+    from hivedruid.parser.statements.materialized import CreateMaterializedView
+    from hivedruid.parser.statements.streaming import CreateStream
+
+    match statement:
+        case AlterDatabase() | DropDatabase():
+            yield statement.name, statement.span
+        case CreateTable() | CreateView() | CreateMaterializedView() | CreateStream():
+            name = statement.table.name if isinstance(statement, CreateMaterializedView) else statement.name
+            yield (name.database or current).lower(), name.span
+        case RenameTable():
+            yield (statement.new_name.database or current).lower(), statement.new_name.span
+        case _:
+            pass

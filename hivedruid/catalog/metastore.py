@@ -1,0 +1,77 @@
+"""What a Hive metastore stores of databases and tables, as values, and the interface of its client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from hivedruid.catalog.databases import DatabaseDetails
+
+if TYPE_CHECKING:
+    from hivedruid.catalog.partitions import Partition
+    from hivedruid.catalog.table import Table
+
+URIS = "hive.metastore.uris"
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How files are stored: a StorageDescriptor. The columns are those in the files: name, type and comment."""
+
+    columns: Sequence[Sequence[str]] = ()
+    location: str = ""
+    input_format: str = ""
+    serde: str = ""
+    serde_properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table or view as the metastore returns it. `type` is that of Hive: EXTERNAL_TABLE, VIRTUAL_VIEW, …."""
+
+    id: int
+    database: str
+    name: str
+    type: str
+    storage: Storage
+    partition_columns: Sequence[Sequence[str]] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    view_text: str = ""
+
+
+@dataclass(frozen=True)
+class StoredPartition:
+    """A partition as the metastore returns it."""
+
+    values: Sequence[str]
+    storage: Storage
+
+
+@dataclass(frozen=True)
+class StoredDatabase:
+    """A database as the metastore returns it."""
+
+    name: str
+    comment: str
+    details: DatabaseDetails
+
+
+class Metastore(Protocol):
+    """A Hive metastore. Every method raises ConnectError if it cannot be reached."""
+
+    @property
+    def uris(self) -> str:
+        """The value of hive.metastore.uris, for messages."""
+
+    def database_names(self) -> tuple[str, ...]: ...
+
+    def database(self, name: str) -> StoredDatabase | None: ...
+
+    def table_names(self, database: str, *, only_views: bool = False) -> tuple[str, ...]: ...
+
+    def table(self, database: str, name: str) -> Table | None: ...
+
+    def partitions(self, table: Table, condition: str | None) -> tuple[Partition, ...]:
+        """The partitions of a table, by name. `condition` is a filter in the metastore's language, which may leave out
+        partitions whose values do not satisfy it; None for all partitions."""

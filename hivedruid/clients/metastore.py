@@ -1,0 +1,214 @@
+"""A Hive metastore over Thrift: its databases, tables and partitions. The only importer of thrift and of the classes
+that Thrift generates from the metastore's interface, which pyiceberg contains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from getpass import getuser
+from typing import Any, TypeVar
+
+from hivedruid.catalog.databases import DatabaseDetails, OwnerType
+from hivedruid.catalog.metastore import URIS, Storage, StoredDatabase, StoredPartition, StoredTable
+from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.table import Table
+from hivedruid.errors import ConnectError, ExecutionError, UsageError
+from hivedruid.setting_types import span_seconds
+from hivedruid.tables.metastore_tables import partition_of, table_of
+
+T = TypeVar("T")
+CONNECT = "hive.metastore.client.connection.timeout"
+READ = "hive.metastore.client.socket.timeout"
+ALL = -1
+"""As the maximum number of partitions."""
+_CATALOG = "hive"
+"""The metastore's default catalog."""
+_BATCH = 300
+"""Partitions in one response."""
+_ADDRESS = re.compile(r"thrift://(\[[^\]]+\]|[^:/\s,]+)(?::(\d+))?/?")
+_PORT = 9083
+
+
+class HiveMetastore:
+    """The metastore of hive.metastore.uris. It connects with the first request, and again if the connection was closed
+    in the meantime. Every request raises ConnectError if no address responds."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.uris = settings[URIS]
+        self._addresses = addresses(self.uris)
+        self._settings = settings
+        self._client: Any = None
+        self._transport: Any = None
+
+    def close(self) -> None:
+        if self._transport is not None:
+            with suppress(Exception):
+                self._transport.close()
+        self._client = self._transport = None
+
+    def database_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._request(lambda client: client.get_all_databases())))
+
+    def database(self, name: str) -> StoredDatabase | None:
+        found = self._found(lambda client: client.get_database(name))
+        if found is None:
+            return None
+        owner_types: dict[int, OwnerType] = {1: "USER", 2: "ROLE", 3: "GROUP"}
+        details = DatabaseDetails(
+            found.locationUri or "", getattr(found, "managedLocationUri", None) or "", found.ownerName or "",
+            owner_types.get(found.ownerType or 0), found.parameters or {},
+        )  # fmt: skip
+        return StoredDatabase(name, found.description or "", details)
+
+    def table_names(self, database: str, *, only_views: bool = False) -> tuple[str, ...]:
+        if only_views:
+            return tuple(self._request(lambda client: client.get_tables_by_type(database, "*", "VIRTUAL_VIEW")))
+        return tuple(self._request(lambda client: client.get_all_tables(database)))
+
+    def table(self, database: str, name: str) -> Table | None:
+        found = self.stored_table(database, name)
+        return None if found is None else table_of(found, self.uris)
+
+    def stored_table(self, database: str, name: str) -> StoredTable | None:
+        types = _types()
+        request = types.GetTableRequest(dbName=database, tblName=name, catName=_CATALOG)
+        answer = self._found(lambda client: client.get_table_req(request))
+        if answer is None:
+            return None
+        table = answer.table
+        return StoredTable(
+            table.id or 0, table.dbName, table.tableName, table.tableType, _storage(table.sd),
+            _fields(table.partitionKeys), table.parameters or {},
+            table.viewExpandedText or table.viewOriginalText or "",
+        )  # fmt: skip
+
+    def partitions(self, table: Table, condition: str | None) -> tuple[Partition, ...]:
+        stored = self._stored_partitions(table, condition)
+        found = (partition_of(StoredPartition(each.values, _storage(each.sd)), table) for each in stored)
+        columns = table.partition_columns
+        return tuple(sorted(found, key=lambda partition: partition.name(columns)))
+
+    def _stored_partitions(self, table: Table, condition: str | None) -> list[Any]:
+        """The condition only saves time: without it, or if the metastore does not accept it, all are returned."""
+        types = _types()
+        place = table.database, table.name
+        if condition is not None:
+            with suppress(types.MetaException):
+                return self._call(lambda client: client.get_partitions_by_filter(*place, condition, ALL))
+        names = self._request(lambda client: client.get_partition_names(*place, ALL))
+        found: list[Any] = []
+        for start in range(0, len(names), _BATCH):
+            batch = names[start : start + _BATCH]
+            found += self._request(lambda client, batch=batch: client.get_partitions_by_names(*place, batch))
+        return found
+
+    def _found(self, ask: Callable[[Any], T]) -> T | None:
+        types = _types()
+        try:
+            return self._request(ask)
+        except types.NoSuchObjectException:
+            return None
+
+    def _request(self, ask: Callable[[Any], T]) -> T:
+        types = _types()
+        try:
+            return self._call(ask)
+        except types.MetaException as error:
+            raise ExecutionError(
+                f"the Hive metastore {self.uris} refused a request: {error.message}",
+                hint="the metastore's log contains the cause",
+            ) from error
+
+    def _call(self, ask: Callable[[Any], T]) -> T:
+        """The response; the request is repeated if an open connection turns out to be closed."""
+        from thrift.transport.TTransport import TTransportException
+
+        was_open = self._client is not None
+        try:
+            return ask(self._connected())
+        except (TTransportException, OSError) as error:
+            self.close()
+            if not was_open:
+                raise self._unreachable(error) from error
+        try:
+            return ask(self._connected())
+        except (TTransportException, OSError) as error:
+            self.close()
+            raise self._unreachable(error) from error
+
+    def _connected(self) -> Any:
+        if self._client is None:
+            from hive_metastore.ThriftHiveMetastore import Client
+            from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
+            from thrift.transport.TSocket import TSocket
+            from thrift.transport.TTransport import TBufferedTransport, TTransportException
+
+            last: Exception | None = None
+            for host, port in self._addresses:
+                socket = TSocket(host, port)
+                socket.setTimeout(span_seconds(self._settings[CONNECT]) * 1000)
+                transport = TBufferedTransport(socket)
+                try:
+                    transport.open()
+                except (TTransportException, OSError) as error:
+                    last = error
+                    continue
+                socket.setTimeout(span_seconds(self._settings[READ]) * 1000)
+                self._transport = transport
+                self._client = Client(TBinaryProtocolAccelerated(transport))
+                self._client.set_ugi(_user(), [])
+                break
+            else:
+                assert last is not None
+                raise last
+        return self._client
+
+    def _unreachable(self, error: Exception) -> ConnectError:
+        cause = str(getattr(error, "inner", None) or error) or type(error).__name__
+        return ConnectError(
+            f"cannot reach the Hive metastore {self.uris}: {cause}",
+            hint=f"check that it runs and that {URIS} is its address, or use RESET {URIS} to work with the tables of"
+            " the home only",
+        )
+
+
+def addresses(uris: str) -> list[tuple[str, int]]:
+    """The hosts and ports of thrift://host:port, …. Raises UsageError."""
+    found = [_ADDRESS.fullmatch(uri.strip()) for uri in uris.split(",") if uri.strip()]
+    matches = [match for match in found if match is not None]
+    if not matches or len(matches) < len(found):
+        raise UsageError(f"{URIS} must be thrift://host:port, …, not '{uris}'")
+    return [(match[1].strip("[]"), int(match[2] or _PORT)) for match in matches]
+
+
+def _types() -> Any:
+    try:
+        from hive_metastore import ttypes
+    except ImportError as error:
+        raise UsageError(
+            f"{URIS} requires the Python package pyiceberg with thrift, which is not installed",
+            hint="install it: pip install 'hivedruid[metastore]'",
+        ) from error
+    return ttypes
+
+
+def _user() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):  # a user id without a name
+        return "hivedruid"
+
+
+def _fields(given: Iterable[Any] | None) -> tuple[tuple[str, str, str], ...]:
+    return tuple((each.name, each.type, each.comment or "") for each in given or ())
+
+
+def _storage(given: Any) -> Storage:
+    if given is None:
+        return Storage()
+    serde = given.serdeInfo
+    return Storage(
+        _fields(given.cols), given.location or "", given.inputFormat or "",
+        (serde.serializationLib if serde else "") or "", dict((serde.parameters if serde else None) or {}),
+    )  # fmt: skip
