@@ -27,6 +27,7 @@ SettingType = Literal[
     "period",
     "span",
     "property",
+    "metastore",
 ]
 
 EMBEDDED = "embedded:"
@@ -287,6 +288,26 @@ def _prefix(setting: Setting, value: str) -> str:
     return value
 
 
+_METASTORE = re.compile(r"thrift://(\[[^\]]+\]|[^:/\s,@]+)(?::(\d{1,5}))?/?")
+_METASTORE_PORT = 9083
+
+
+def metastore_addresses(uris: str) -> list[tuple[str, int]] | None:
+    """The hosts and ports of thrift://host:port, …; None if it is something else."""
+    matches = [_METASTORE.fullmatch(uri.strip()) for uri in uris.split(",")]
+    found = [(each[1].strip("[]"), int(each[2] or _METASTORE_PORT)) for each in matches if each is not None]
+    return found if len(found) == len(matches) else None
+
+
+def _metastore(setting: Setting, value: str) -> str:
+    if value and metastore_addresses(value) is None:
+        raise SemanticError(
+            f"'{setting.key}' must be thrift://host:port, …, not '{masked(setting.key, value)}'",
+            hint="for example thrift://localhost:9083",
+        )
+    return value
+
+
 CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "bool": _bool,
     "int": _int,
@@ -303,4 +324,5 @@ CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "period": _period,
     "span": _span,
     "property": _property,
+    "metastore": _metastore,
 }

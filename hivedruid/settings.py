@@ -62,7 +62,7 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.druid.select.threshold", "int", "10000",
             "Number of rows from which a scan on Spark is divided into queries of single segments; 0: never."),
         Setting("hive.druid.kerberos.enable", "bool", "true", "Accepted for compatibility; Kerberos is not supported."),
-        Setting("hive.metastore.uris", "text", "",
+        Setting("hive.metastore.uris", "metastore", "",
             "Hive metastore whose databases and tables appear beside those of the home: thrift://host:port, …; empty: "
             "none."),
         Setting("hive.metastore.client.connection.timeout", "span", "5s",

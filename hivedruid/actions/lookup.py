@@ -92,6 +92,9 @@ def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> N
 def already_exists(table: Table, span: Span | None) -> SemanticError:
     what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
     what = "Temporary table" if table.is_temporary else what
+    if table.metastore:
+        place, hint = f" in the Hive metastore {table.metastore}", "choose another name, or another database"
+        return SemanticError(f"{what} {table.full_name} already exists{place}", span=span, hint=hint)
     return SemanticError(
         f"{what} {table.full_name} already exists", span=span, hint="drop it first, or use IF NOT EXISTS to keep it"
     )

@@ -115,9 +115,7 @@ class Snapshot(PlannerFacts):
             return None
         key = table.database, table.name
         if table.metastore and key not in self.partitions:
-            from hivedruid.actions.partitioning.elsewhere import metastore_condition
-
-            return PartitionChoice((), 0, is_pending=True, condition=metastore_condition(table, ids, condition))
+            return PartitionChoice((), 0, is_pending=True, condition=self._metastore_condition(table, ids, condition))
         known = chosen = self.partitions.get(key, ())
         if condition is not None:
             from hivedruid.actions.partitioning.pruning import remaining
@@ -130,7 +128,14 @@ class Snapshot(PlannerFacts):
                 f" {unreadable.unreadable}",
                 hint="write the partition again in Hive, or exclude it with a condition on the partition columns",
             )
-        return PartitionChoice(chosen, len(known))
+        return PartitionChoice(chosen, len(known), condition=self._metastore_condition(table, ids, condition))
+
+    def _metastore_condition(self, table: Table, ids: Mapping[str, str], condition: Rex | None) -> str | None:
+        if not table.metastore or condition is None:
+            return None
+        from hivedruid.actions.partitioning.elsewhere import metastore_condition
+
+        return metastore_condition(table, ids, condition)
 
     def number_of_files(self, table: Table) -> int | None:
         files = self.table_files.get((table.database, table.name))

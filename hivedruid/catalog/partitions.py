@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.table import Column, Table
 
@@ -31,13 +31,22 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
+class Files(NamedTuple):
+    """The format of files and the SerDe, as those of a table; `serde` has its items."""
+
+    format: str
+    serde: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True)
 class Partition:
     """One partition: the `values` of the partition columns as text, in their order. `location` is None for the folder
-    of its name below the table's LOCATION. `unreadable` is why its rows cannot be read, if they cannot."""
+    of its name below the table's LOCATION. `files` are those of a partition in a Hive metastore if
+    they differ from those of the table; `unreadable` is why they cannot be read, if they cannot."""
 
     values: tuple[str, ...]
     location: str | None = None
+    files: Files | None = None
     unreadable: str = ""
 
     def name(self, columns: Iterable[Column]) -> str:

@@ -154,6 +154,12 @@ class Table:
         """Raise SemanticError or UnsupportedError if a statement cannot use this kind of table in this way."""
         if use not in ("drop", "alter"):
             self.check_readable(span)
+        if self.metastore and use == "materialize":
+            raise UnsupportedError(
+                f"a materialized view cannot read {self.full_name}, which is in a Hive metastore: whether its rows have"
+                " changed is not tracked",
+                span=span, hint=f"copy the rows into a managed table: CREATE TABLE … AS SELECT * FROM {self.full_name}",
+            )  # fmt: skip
         kind = KINDS[self.kind]
         refusal = kind.refused.get(use)
         if refusal is not None:

@@ -3,7 +3,7 @@ that Thrift generates from the metastore's interface, which pyiceberg contains."
 
 from __future__ import annotations
 
-import re
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from getpass import getuser
@@ -14,7 +14,7 @@ from hivedruid.catalog.metastore import URIS, Storage, StoredDatabase, StoredPar
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
-from hivedruid.setting_types import span_seconds
+from hivedruid.setting_types import metastore_addresses, span_seconds
 from hivedruid.tables.metastore_tables import partition_of, table_of
 
 T = TypeVar("T")
@@ -26,8 +26,6 @@ _CATALOG = "hive"
 """The metastore's default catalog."""
 _BATCH = 300
 """Partitions in one response."""
-_ADDRESS = re.compile(r"thrift://(\[[^\]]+\]|[^:/\s,]+)(?::(\d+))?/?")
-_PORT = 9083
 
 
 class HiveMetastore:
@@ -36,7 +34,7 @@ class HiveMetastore:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.uris = settings[URIS]
-        self._addresses = addresses(self.uris)
+        self._addresses = metastore_addresses(self.uris) or []
         self._settings = settings
         self._client: Any = None
         self._transport: Any = None
@@ -72,7 +70,9 @@ class HiveMetastore:
 
     def stored_table(self, database: str, name: str) -> StoredTable | None:
         types = _types()
-        request = types.GetTableRequest(dbName=database, tblName=name, catName=_CATALOG)
+        # without this capability, the metastore does not even describe such tables; their rows are not read
+        able = types.ClientCapabilities([types.ClientCapability.INSERT_ONLY_TABLES])
+        request = types.GetTableRequest(dbName=database, tblName=name, capabilities=able, catName=_CATALOG)
         answer = self._found(lambda client: client.get_table_req(request))
         if answer is None:
             return None
@@ -144,6 +144,7 @@ class HiveMetastore:
             from thrift.transport.TSocket import TSocket
             from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
+            logging.getLogger("thrift").addHandler(logging.NullHandler())  # it would print errors that are raised, too
             last: Exception | None = None
             for host, port in self._addresses:
                 socket = TSocket(host, port)
@@ -168,18 +169,8 @@ class HiveMetastore:
         cause = str(getattr(error, "inner", None) or error) or type(error).__name__
         return ConnectError(
             f"cannot reach the Hive metastore {self.uris}: {cause}",
-            hint=f"check that it runs and that {URIS} is its address, or use RESET {URIS} to work with the tables of"
-            " the home only",
+            hint=f"check that it runs and that {URIS} is its address, or use SET {URIS}= to work without it",
         )
-
-
-def addresses(uris: str) -> list[tuple[str, int]]:
-    """The hosts and ports of thrift://host:port, …. Raises UsageError."""
-    found = [_ADDRESS.fullmatch(uri.strip()) for uri in uris.split(",") if uri.strip()]
-    matches = [match for match in found if match is not None]
-    if not matches or len(matches) < len(found):
-        raise UsageError(f"{URIS} must be thrift://host:port, …, not '{uris}'")
-    return [(match[1].strip("[]"), int(match[2] or _PORT)) for match in matches]
 
 
 def _types() -> Any:

@@ -19,8 +19,8 @@ class FileCount:
 class PartitionChoice:
     """The partitions of an external table that can have rows of a condition, of `total` ones.
 
-    With `is_pending` they are not known yet, since the metastore has not been asked for those of a `condition`, in the
-    language of its filters.
+    If the table is in a Hive metastore, the `total` ones are those for which it returns a `condition`, in the language
+    of its filters, or all without one. With `is_pending` they are not known yet.
     """
 
     read: tuple[Partition, ...]

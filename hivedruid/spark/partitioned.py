@@ -39,8 +39,12 @@ def partitioned_frame(
         raise PlanError(f"the partitions of {table.full_name} are not known")
     present = with_files(table, chosen.read, settings)
     is_hidden = table.column(LINES) in table.partition_columns
-    usual = [each for each in present if each.location is None and not is_hidden]
-    others = [each for each in present if each.location is not None or is_hidden]
+
+    def is_usual(partition: Partition) -> bool:
+        return partition.location is None and partition.files is None and not is_hidden
+
+    usual = [each for each in present if is_usual(each)]
+    others = [each for each in present if not is_usual(each)]
     frames = [_elsewhere(spark, item, each, settings, schemas) for each in others]
     if usual:
         frames.append(_usual(spark, item, usual, settings, schemas))
@@ -86,6 +90,8 @@ def _elsewhere(
     spark: SparkSession, item: TableInput, partition: Partition, settings: Mapping[str, str], schemas: FileSchemas
 ) -> DataFrame:
     part = _part(item, partition.folder(item.table))
+    if partition.files is not None:
+        part = replace(part, table=replace(part.table, format=partition.files.format, serde=dict(partition.files.serde)))
     frame = inputs.files_frame(spark, part, settings, schemas)
     names = [identifier(column.name) for column in item.table.partition_columns]
     return frame.selectExpr("*", *(f"{literal(v)} AS {n}" for v, n in zip(partition.values, names, strict=True)))

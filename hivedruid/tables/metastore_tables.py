@@ -11,7 +11,7 @@ from dataclasses import replace
 from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS, KAFKA_STORAGE_HANDLER, TableKind
 from hivedruid.catalog.layout import PartitionField
 from hivedruid.catalog.metastore import Storage, StoredPartition, StoredTable
-from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.partitions import Files, Partition
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import UNKNOWN, VOID, HiveType
 from hivedruid.errors import HiveDruidError
@@ -92,25 +92,22 @@ def _iceberg(table: Table) -> Table:
 def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) -> Table:
     """A table of files, which are in folders of partitions if it is partitioned."""
     storage = stored.storage
-    format_ = SERDE_FORMATS.get(storage.serde)
+    format_, problem = _format_of(storage)
     serde = _serde(storage, format_)
     spec = tuple(PartitionField(column.name) for column in folders)
     columns = as_serde_reads(table.columns, serde) + folders
-    problem = _problem(stored, format_) or table.unreadable
-    return replace(table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=problem)
+    unreadable = _special(stored, format_) or ((problem, _COPY) if problem else table.unreadable)
+    return replace(table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=unreadable)
 
 
-def _problem(stored: StoredTable, format_: str | None) -> Unreadable:
-    storage, properties = stored.storage, stored.properties
+def _special(stored: StoredTable, format_: str | None) -> Unreadable:
+    """Why tables whose folders do not simply contain their rows cannot be read."""
+    properties = stored.properties
     if properties.get("transactional", "false").lower() == "true" and stored.type != "EXTERNAL_TABLE":
         return "it is an ACID table, whose folders contain the delta files of Hive's transactions", _COPY
     provider = properties.get("spark.sql.sources.provider", "").lower()
     if provider and provider not in ("hive", format_) and format_ is None:
         return f"it is a Spark table of {provider} files that only Spark can read", _COPY
-    if format_ is None:
-        return f"its SerDe {storage.serde or '(none)'} is not supported", _COPY
-    if storage.input_format != _INPUT_FORMATS[format_]:
-        return f"its input format {storage.input_format} is not supported", _COPY
     return None
 
 
@@ -159,16 +156,28 @@ def parsed_type(text: str) -> HiveType | None:
 
 
 def partition_of(stored: StoredPartition, table: Table) -> Partition:
-    """A partition. It cannot be read if its files have another format than those of the table."""
+    """A partition, whose files may have another format than those of the table."""
     storage = stored.storage
     made = Partition(tuple(stored.values), normalized_location(storage.location) or None)
     if made.folder(table) == replace(made, location=None).folder(table):
         made = replace(made, location=None)
-    format_ = SERDE_FORMATS.get(storage.serde)
-    is_same = format_ == table.format and _serde(storage, format_) == table.serde
-    if table.format is None or (is_same and storage.input_format == _INPUT_FORMATS[table.format]):
+    format_, problem = _format_of(storage)
+    if format_ is None:
+        return replace(made, unreadable=problem)
+    serde = _serde(storage, format_)
+    if (format_, serde) == (table.format, table.serde):
         return made
-    return replace(made, unreadable=f"its files have another format ({storage.serde}) than those of the table")
+    return replace(made, files=Files(format_, tuple(sorted(serde.items()))))
+
+
+def _format_of(storage: Storage) -> tuple[str | None, str]:
+    """The format of files, or why they cannot be read."""
+    format_ = SERDE_FORMATS.get(storage.serde)
+    if format_ is None:
+        return None, f"its SerDe {storage.serde or '(none)'} is not supported"
+    if storage.input_format != _INPUT_FORMATS[format_]:
+        return None, f"its input format {storage.input_format} is not supported"
+    return format_, ""
 
 
 def at_home(table: Table) -> Table:
