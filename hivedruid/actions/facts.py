@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Facts:
-    """The sources of facts: the catalog, the names of all catalogs, Druid, the session. `spark` is only used to query Iceberg catalogs elsewhere.
+    """The sources of facts: the catalog, the names of all catalogs, Druid, the session. `spark` is only used to query
+    Iceberg catalogs elsewhere.
 
     With `plan_only` nothing is executed: if Druid cannot be reached, the catalog alone is used. `with_figures`: read
     the statistics of every table, not only those that choose between plans.

@@ -54,7 +54,9 @@ def spark_lines(job: SparkJob) -> list[str]:
             if source.files is not None:
                 lines.append(f"      iceberg.files: at most {source.files.read:,} of {source.files.total:,}")
             if (chosen := source.partitions) is not None:
-                found = f"{chosen.total:,}" + (f" that the metastore has for {chosen.condition}" if chosen.condition else "")
+                found = f"{chosen.total:,}" + (
+                    f" that the metastore has for {chosen.condition}" if chosen.condition else ""
+                )
                 known = "not known yet" if chosen.is_pending else f"{len(chosen.read):,} of {found}"
                 lines.append(f"      partitions: {known}")
             if source.topic is not None:

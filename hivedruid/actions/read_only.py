@@ -26,7 +26,7 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
     for database, span in _databases(statement, facts.database):
         if not facts.names.in_home(database) and facts.names.database(database) is not None:
             raise UnsupportedError(
-                f"database {database} is in the Hive metastore {facts.names.metastore.uris}, which hivedruid only reads",
+                f"cannot change database {database}: it is in the Hive metastore {facts.names.metastore.uris}",
                 span=span,
                 hint=f"change it in Hive, or use CREATE DATABASE {database} for tables of the home with such names",
             )

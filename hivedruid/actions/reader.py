@@ -19,6 +19,7 @@ from hivedruid.parser.statements import Query, Statement, TableName
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import CreateTable
+    from hivedruid.parser.statements.utility import ShowNames
 
 
 class TableReader:
@@ -134,19 +135,25 @@ class TableReader:
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
         if isinstance(statement, ShowNames):
-            database = statement.database or self.facts.database
-            if statement.kind == "tables":
-                self.names = self.facts.names.table_names(database)
-            elif statement.kind == "views":
-                self.names = self.facts.names.view_names(database)
-            elif statement.kind == "databases":
-                self.databases = self.facts.names.databases()
+            self._names(statement)
         if "comments" in statement.needs:
             self._comments(getattr(statement, "name", ""))
         if isinstance(statement, DropDatabase):
             self.names = self.facts.catalog.table_names(statement.name, with_temporary=False)
             if statement.cascade:
                 self.dropped = self.facts.catalog.tables(statement.name)
+
+    def _names(self, statement: ShowNames) -> None:
+        database = statement.database or self.facts.database
+        match statement.kind:
+            case "tables":
+                self.names = self.facts.names.table_names(database)
+            case "views":
+                self.names = self.facts.names.view_names(database)
+            case "databases":
+                self.databases = self.facts.names.databases()
+            case "functions":
+                pass
 
     def named_databases(self, statement: Statement) -> set[str]:
         """The databases that a statement names, or whose tables it names."""

@@ -44,7 +44,8 @@ class Table:
     `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are those of a managed
     table, which its next write sets in Iceberg; the partition spec of an external table has its last columns.
     `snapshot` is the one that is read of a managed table, None for the current one. `metastore` is the URI of the Hive
-    metastore that the table is in, empty for the home's own; `unreadable` is why its rows cannot be read, and what to do.
+    metastore that the table is in, empty for the home's own; `unreadable` is why its rows cannot be read, and what to
+    do.
     """
 
     database: str

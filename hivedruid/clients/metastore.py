@@ -97,11 +97,11 @@ class HiveMetastore:
             with suppress(types.MetaException):
                 return self._call(lambda client: client.get_partitions_by_filter(*place, condition, ALL))
         names = self._request(lambda client: client.get_partition_names(*place, ALL))
-        found: list[Any] = []
-        for start in range(0, len(names), _BATCH):
-            batch = names[start : start + _BATCH]
-            found += self._request(lambda client, batch=batch: client.get_partitions_by_names(*place, batch))
-        return found
+        batches = (names[start : start + _BATCH] for start in range(0, len(names), _BATCH))
+        return [each for batch in batches for each in self._named(place, batch)]
+
+    def _named(self, place: tuple[str, str], names: list[str]) -> list[Any]:
+        return self._request(lambda client: client.get_partitions_by_names(*place, names))
 
     def _found(self, ask: Callable[[Any], T]) -> T | None:
         types = _types()

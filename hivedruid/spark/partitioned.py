@@ -91,7 +91,9 @@ def _elsewhere(
 ) -> DataFrame:
     part = _part(item, partition.folder(item.table))
     if partition.files is not None:
-        part = replace(part, table=replace(part.table, format=partition.files.format, serde=dict(partition.files.serde)))
+        part = replace(
+            part, table=replace(part.table, format=partition.files.format, serde=dict(partition.files.serde))
+        )
     frame = inputs.files_frame(spark, part, settings, schemas)
     names = [identifier(column.name) for column in item.table.partition_columns]
     return frame.selectExpr("*", *(f"{literal(v)} AS {n}" for v, n in zip(partition.values, names, strict=True)))

@@ -5,7 +5,7 @@ A table whose rows hivedruid cannot read is a table, too: DESCRIBE shows it, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS, KAFKA_STORAGE_HANDLER, TableKind
@@ -96,18 +96,18 @@ def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) 
     serde = _serde(storage, format_)
     spec = tuple(PartitionField(column.name) for column in folders)
     columns = as_serde_reads(table.columns, serde) + folders
-    unreadable = _special(stored, format_) or ((problem, _COPY) if problem else table.unreadable)
+    unreadable = _special(stored) or ((problem, _COPY) if problem else table.unreadable)
     return replace(table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=unreadable)
 
 
-def _special(stored: StoredTable, format_: str | None) -> Unreadable:
+def _special(stored: StoredTable) -> Unreadable:
     """Why tables whose folders do not simply contain their rows cannot be read."""
     properties = stored.properties
     if properties.get("transactional", "false").lower() == "true" and stored.type != "EXTERNAL_TABLE":
         return "it is an ACID table, whose folders contain the delta files of Hive's transactions", _COPY
     provider = properties.get("spark.sql.sources.provider", "").lower()
-    if provider and provider not in ("hive", format_) and format_ is None:
-        return f"it is a Spark table of {provider} files that only Spark can read", _COPY
+    if provider not in ("", "hive", "orc", "parquet"):
+        return f"it is a Spark table of {provider} files, which are not those of a Hive table", _COPY
     return None
 
 

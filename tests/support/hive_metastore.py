@@ -6,11 +6,16 @@ import json
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
+
+from hive_metastore import ThriftHiveMetastore, ttypes
+from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
+from thrift.transport.TSocket import TSocket
+from thrift.transport.TTransport import TBufferedTransport
 
 from hivedruid.local import artifacts
 from hivedruid.local.artifacts import Artifact
@@ -21,9 +26,9 @@ PATIENCE = 300.0
 
 
 @contextmanager
-def hive_metastore(folder: Path) -> Iterator[str]:
+def hive_metastore(folder: Path, port: int | None = None) -> Iterator[str]:
     """The URI of a metastore with its warehouse below `folder`, which listens on localhost only."""
-    port = choose_port(None, ())
+    port = port or choose_port(None, ())
     properties = {
         "javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
         "javax.jdo.option.ConnectionDriverName": "org.apache.derby.jdbc.EmbeddedDriver",
@@ -72,5 +77,83 @@ def wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
             return
 
 
-class Client:
-    """The metastore's own interface, for what only Hive would do."""
+LAZY = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+ORC = "org.apache.hadoop.hive.ql.io.orc.OrcSerde"
+PARQUET = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"
+INPUT = {
+    LAZY: "org.apache.hadoop.mapred.TextInputFormat",
+    ORC: "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
+    PARQUET: "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+}
+
+
+class Hive:
+    """What Hive does in a metastore when it creates databases, tables and partitions."""
+
+    def __init__(self, uri: str) -> None:
+        host, port = uri.removeprefix("thrift://").split(":")
+        self._transport = TBufferedTransport(TSocket(host, int(port)))
+        self._transport.open()
+        self._client = ThriftHiveMetastore.Client(TBinaryProtocolAccelerated(self._transport))
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def create_database(self, name: str, comment: str = "") -> None:
+        self._client.create_database(ttypes.Database(name=name, description=comment))
+
+    def create_table(
+        self,
+        name: str,
+        columns: str,
+        location: Path | str | None = None,
+        serde: str = LAZY,
+        *,
+        partitioned_by: str = "",
+        serde_properties: Mapping[str, str] | None = None,
+        view: str | None = None,
+        managed: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """`columns` are `name type, …`, `name` is `database.table`."""
+        database, table = name.split(".")
+        storage = _storage(columns, location, serde, {"serialization.format": "1", **(serde_properties or {})})
+        type_ = "VIRTUAL_VIEW" if view is not None else "MANAGED_TABLE" if managed else "EXTERNAL_TABLE"
+        own = {"EXTERNAL": "TRUE"} if type_ == "EXTERNAL_TABLE" else {}
+        made = ttypes.Table(
+            tableName=table, dbName=database, owner="hive", sd=storage, partitionKeys=_fields(partitioned_by),
+            parameters={**own, **(properties or {})}, tableType=type_, viewOriginalText=view, viewExpandedText=view,
+            createTime=0, lastAccessTime=0, retention=0,
+        )  # fmt: skip
+        request = ttypes.CreateTableRequest(table=made, processorCapabilities=["HIVEMANAGEDINSERTWRITE"])
+        self._client.create_table_req(request)
+
+    def add_partition(self, name: str, *values: str, location: Path | str, serde: str = LAZY, columns: str) -> None:
+        database, table = name.split(".")
+        storage = _storage(columns, location, serde, {"serialization.format": "1"})
+        made = ttypes.Partition(
+            values=[*values],
+            dbName=database,
+            tableName=table,
+            sd=storage,
+            parameters={},
+            createTime=0,
+            lastAccessTime=0,
+        )
+        self._client.add_partitions([made])
+
+    def drop_table(self, name: str) -> None:
+        self._client.drop_table(*name.split("."), deleteData=False)
+
+
+def _fields(columns: str) -> list[Any]:
+    pairs = (item.strip().split(" ", 1) for item in columns.split(",") if item.strip())
+    return [ttypes.FieldSchema(name, type_, "") for name, type_ in pairs]
+
+
+def _storage(columns: str, location: Path | str | None, serde: str, properties: Mapping[str, str]) -> Any:
+    return ttypes.StorageDescriptor(
+        cols=_fields(columns), location=None if location is None else str(location), inputFormat=INPUT.get(serde, ""),
+        outputFormat="", numBuckets=-1, bucketCols=[], sortCols=[], parameters={},
+        serdeInfo=ttypes.SerDeInfo(name="", serializationLib=serde, parameters=dict(properties)),
+    )  # fmt: skip

@@ -1,0 +1,246 @@
+"""Tables of a real Hive metastore beside those of the home."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet
+import pytest
+
+from hivedruid.errors import ConnectError, HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.iceberg import home_catalog
+from hivedruid.session import Session
+from tests.support.hive_metastore import ORC, PARQUET, Hive, hive_metastore
+
+pytestmark = pytest.mark.spark
+NOBODY = "thrift://127.0.0.1:1"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("metastore")
+
+
+@pytest.fixture(scope="module")
+def uri(folder: Path) -> Iterator[str]:
+    with hive_metastore(folder) as uri:
+        hive = Hive(uri)
+        fill(hive, folder / "data")
+        hive.close()
+        yield uri
+
+
+@pytest.fixture
+def hive(uri: str) -> Iterator[Hive]:
+    opened = Hive(uri)
+    yield opened
+    opened.close()
+
+
+def fill(hive: Hive, data: Path) -> None:
+    """A database `sales` with tables of each format."""
+    hive.create_database("sales", "of Hive")
+    write(data / "people" / "1.csv", "ann,30\nbob,\\N\n")
+    hive.create_table("sales.people", "name string, age int", data / "people",
+        serde_properties={"field.delim": ",", "serialization.format": ","}, properties={"team": "a"})  # fmt: skip
+    hive.create_table("sales.adults", "name string, next int", None,
+        view="SELECT `people`.`name`, `people`.`age` + 1 AS `next` FROM `sales`.`people` WHERE `people`.`age` > 18")  # fmt: skip
+    hive.create_table("sales.days", "n int", data / "days", partitioned_by="d string, k int")
+    for day, key, place in (("2024-01-01", "1", "days/d=2024-01-01/k=1"), ("2024-01-02", "2", "elsewhere/x")):
+        write(data / place / "a.txt", f"{key}\n{key}0\n")
+        hive.add_partition("sales.days", day, key, location=data / place, columns="n int")
+    orc = data / "days/d=2024-01-03/k=3"
+    orc.mkdir(parents=True)
+    pyarrow.orc.write_table(pa.table({"n": pa.array([3], pa.int32())}), orc / "a.orc")
+    hive.add_partition("sales.days", "2024-01-03", "3", location=orc, serde=ORC, columns="n int")
+    (data / "parq").mkdir()
+    pyarrow.parquet.write_table(pa.table({"a": pa.array([1, 2], pa.int32()), "v": ["x", "y"]}), data / "parq" / "1")
+    hive.create_table("sales.parq", "a int, v varchar(5)", data / "parq", PARQUET)
+    hive.create_table("sales.acid", "a int", None, PARQUET, managed=True,
+        properties={"transactional": "true", "transactional_properties": "insert_only"})  # fmt: skip
+    hive.create_table("default.people", "x int", data / "other")
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.fixture
+def session(tmp_path: Path, uri: str) -> Iterator[Session]:
+    with Session(tmp_path / "home", hiveconf={"hive.metastore.uris": uri}) as opened:
+        yield opened
+
+
+def run(session: Session, text: str) -> list[tuple[object, ...]]:
+    return [row for statement in session.statements(text) for row in session.execute(statement).rows]
+
+
+def names(session: Session, text: str) -> list[object]:
+    return [row[0] for row in run(session, text)]
+
+
+def plan(session: Session, query: str) -> str:
+    return "\n".join(str(row[0]) for row in run(session, f"EXPLAIN {query}"))
+
+
+def test_names(session: Session) -> None:
+    assert names(session, "SHOW DATABASES") == ["default", "sales"]
+    assert names(session, "SHOW TABLES IN sales") == ["acid", "adults", "days", "parq", "people"]
+    assert names(session, "SHOW VIEWS IN sales") == ["adults"]
+    assert run(session, "DESCRIBE DATABASE sales") == [("sales", "of Hive")]
+    run(session, "USE sales")
+    assert run(session, "DESCRIBE people") == [("name", "string", ""), ("age", "int", "")]
+    assert ("", "team", "a") in run(session, "DESCRIBE FORMATTED people")
+    assert "field.delim" in str(names(session, "SHOW CREATE TABLE people"))
+    assert names(session, "SHOW PARTITIONS days") == ["d=2024-01-01/k=1", "d=2024-01-02/k=2", "d=2024-01-03/k=3"]
+    with pytest.raises(SemanticError, match="Database does not exist: nowhere"):
+        run(session, "USE nowhere")
+    with pytest.raises(SemanticError, match="Table not found nothing"):
+        run(session, "SELECT * FROM nothing")
+
+
+def test_rows(session: Session) -> None:
+    assert run(session, "SELECT * FROM sales.people ORDER BY name") == [("ann", 30), ("bob", None)]
+    assert run(session, "SELECT * FROM sales.adults") == [("ann", 31)]
+    assert run(session, "SELECT v FROM sales.parq WHERE a = 2") == [("y",)]
+    run(session, "CREATE TABLE mine AS SELECT name, age FROM sales.people")
+    joined = "SELECT p.name, m.age FROM sales.people p JOIN mine m ON p.name = m.name WHERE m.age > 1"
+    assert run(session, joined) == [("ann", 30)]
+
+
+def test_partitions_of_several_places_and_formats(session: Session) -> None:
+    assert run(session, "SELECT * FROM sales.days ORDER BY n") == [
+        (1, "2024-01-01", 1), (2, "2024-01-02", 2), (3, "2024-01-03", 3), (10, "2024-01-01", 1), (20, "2024-01-02", 2),
+    ]  # fmt: skip
+    assert run(session, "SELECT sum(n) FROM sales.days WHERE d > '2024-01-01' AND k < 3") == [(22,)]
+    both = "SELECT a.n FROM sales.days a WHERE a.n IN (SELECT max(b.n) FROM sales.days b WHERE b.k = 1)"
+    assert run(session, both) == [(10,)]
+
+
+def test_the_metastore_leaves_out_partitions(session: Session) -> None:
+    text = plan(session, "SELECT n FROM sales.days WHERE d >= '2024-01-02' AND k = 2 AND n <> 7")
+    assert 'partitions: 1 of 1 that the metastore has for d >= "2024-01-02" and k = 2' in text
+    assert "partitions: 2 of 3" in plan(session, "SELECT n FROM sales.days WHERE k <> 2")
+
+
+def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
+    run(session, "CREATE TABLE ice AS SELECT 1 AS a, 'x' AS s; INSERT INTO ice VALUES (2, 'y')")
+    metadata = home_catalog.current_metadata(session.home, session.catalog.get("default", "ice").table_id)
+    hive.create_table("sales.ice", "a int, s string", "/nowhere", "org.apache.iceberg.mr.hive.HiveIcebergSerDe",
+        properties={"table_type": "ICEBERG", "metadata_location": f"file:{metadata}"})  # fmt: skip
+    run(session, "CREATE EXTERNAL TABLE wiki (`__time` timestamp, page string, n bigint) STORED BY 'druid'")
+    run(session, "INSERT INTO wiki VALUES (timestamp '2024-01-01 00:00:00', 'a', 1)")
+    druid = {"storage_handler": "org.apache.hadoop.hive.druid.DruidStorageHandler", "druid.datasource": "default.wiki"}
+    hive.create_table("sales.wiki", "__time timestamp, page string, n bigint", "/nowhere", "", properties=druid)
+    kafka = {"storage_handler": "org.apache.hadoop.hive.kafka.KafkaStorageHandler", "kafka.topic": "t",
+             "kafka.bootstrap.servers": "127.0.0.1:1"}  # fmt: skip
+    hive.create_table("sales.topic", "id int", "/nowhere", "", properties=kafka)
+    try:
+        assert run(session, "SELECT * FROM sales.ice ORDER BY a") == [(1, "x"), (2, "y")]
+        assert run(session, "SELECT page, sum(n) FROM sales.wiki GROUP BY page") == [("a", 1)]
+        assert '"queryType": "groupBy"' in plan(session, "SELECT page, sum(n) FROM sales.wiki GROUP BY page")
+        assert ("kafka.topic", "t") in run(session, "SHOW TBLPROPERTIES sales.topic")
+        assert names(session, "SHOW COLUMNS IN sales.topic") == [
+            "id", "__key", "__partition", "__offset", "__timestamp",
+        ]  # fmt: skip
+    finally:
+        for name in ("ice", "wiki", "topic"):
+            hive.drop_table(f"sales.{name}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DROP TABLE sales.people",
+        "DROP VIEW sales.adults",
+        "ALTER TABLE sales.people SET TBLPROPERTIES ('a'='b')",
+        "ALTER TABLE sales.people RENAME TO sales.persons",
+        "ALTER TABLE sales.days DROP PARTITION (k = 1)",
+        "MSCK REPAIR TABLE sales.days",
+        "TRUNCATE TABLE sales.people",
+        "ANALYZE TABLE sales.people COMPUTE STATISTICS",
+        "CREATE OR REPLACE VIEW sales.adults AS SELECT 1 AS a",
+        "ALTER VIEW sales.adults AS SELECT 1 AS a",
+        "DELETE FROM sales.people WHERE age = 1",
+        "MERGE INTO sales.people AS t USING sales.parq s ON t.age = s.a WHEN MATCHED THEN DELETE",
+        "ALTER TABLE sales.people COMPACT 'major'",
+        "CREATE TABLE sales.more (a int)",
+        "CREATE VIEW sales.more AS SELECT 1 AS a",
+        "ALTER DATABASE sales SET DBPROPERTIES ('a'='b')",
+        "DROP DATABASE sales CASCADE",
+    ],
+)
+def test_statements_that_would_change_it_are_refused(session: Session, text: str) -> None:
+    for form in (text, f"EXPLAIN {text}"):
+        with pytest.raises(UnsupportedError, match="in the Hive metastore thrift://") as caught:
+            run(session, form)
+        assert caught.value.span is not None
+        assert caught.value.hint
+
+
+def test_a_materialized_view_over_its_tables_is_refused(session: Session) -> None:
+    with pytest.raises(UnsupportedError, match=r"cannot read sales\.people, which is in a Hive metastore"):
+        run(session, "CREATE MATERIALIZED VIEW m AS SELECT name FROM sales.people")
+
+
+def test_an_acid_table_says_why_it_cannot_be_read(session: Session) -> None:
+    assert run(session, "DESCRIBE sales.acid") == [("a", "int", "")]
+    with pytest.raises(UnsupportedError, match=r"cannot read sales\.acid: it is an ACID table") as caught:
+        run(session, "SELECT * FROM sales.acid")
+    assert caught.value.span is not None
+
+
+def test_the_home_comes_first(session: Session, uri: str) -> None:
+    run(session, f"SET hive.metastore.uris={NOBODY}; CREATE TABLE people (mine string); SET hive.metastore.uris={uri}")
+    assert names(session, "DESCRIBE people") == ["mine"]
+    run(session, "DROP TABLE people")
+    assert names(session, "DESCRIBE people") == ["x"]
+    with pytest.raises(SemanticError, match=r"Table default\.people already exists in the Hive metastore"):
+        run(session, "CREATE TABLE people (mine string)")
+    run(session, "CREATE TEMPORARY TABLE people (temp int)")
+    assert names(session, "DESCRIBE people") == ["temp"]
+
+
+def test_a_database_of_both(session: Session) -> None:
+    run(session, "CREATE DATABASE sales; CREATE TABLE sales.own AS SELECT 1 AS a")
+    assert names(session, "SHOW TABLES IN sales") == ["acid", "adults", "days", "own", "parq", "people"]
+    assert run(session, "SELECT count(*) FROM sales.own, sales.people") == [(2,)]
+    run(session, "DROP DATABASE sales CASCADE")
+    assert names(session, "SHOW TABLES IN sales") == ["acid", "adults", "days", "parq", "people"]
+
+
+def test_a_table_like_one_of_the_metastore(session: Session) -> None:
+    run(session, "CREATE TABLE liked LIKE sales.days; INSERT INTO liked VALUES (1, 'd', 2)")
+    assert run(session, "SELECT * FROM liked") == [(1, "d", 2)]
+
+
+def test_without_a_metastore_the_tables_of_the_home_remain(tmp_path: Path) -> None:
+    with Session(tmp_path, hiveconf={"hive.metastore.uris": NOBODY}) as session:
+        run(session, "CREATE TABLE t (a int); DROP TABLE IF EXISTS u; EXPLAIN SELECT a FROM t")
+        assert run(session, "DESCRIBE t") == [("a", "int", "")]
+        for text in ("SELECT * FROM u", "SELECT * FROM sales.people", "SHOW DATABASES", "SHOW TABLES", "USE sales"):
+            with pytest.raises(ConnectError, match=f"cannot reach the Hive metastore {NOBODY}") as caught:
+                run(session, text)
+            assert "hive.metastore.uris" in (caught.value.hint or "")
+        run(session, "SET hive.metastore.uris=")
+        assert names(session, "SHOW TABLES") == ["t"]
+
+
+def test_a_metastore_that_was_restarted(tmp_path: Path) -> None:
+    with ExitStack() as running, Session(tmp_path / "home") as session:
+        uri = running.enter_context(hive_metastore(tmp_path))
+        run(session, f"SET hive.metastore.uris={uri}")
+        assert names(session, "SHOW DATABASES") == ["default"]
+        running.close()
+        running.enter_context(hive_metastore(tmp_path, int(uri.rpartition(":")[2])))
+        assert names(session, "SHOW DATABASES") == ["default"]
+
+
+def test_an_address_that_is_none(session: Session) -> None:
+    with pytest.raises(HiveDruidError, match="must be thrift://host:port"):
+        run(session, "SET hive.metastore.uris=http://localhost:9083")
