@@ -423,9 +423,10 @@ class Session:
             from hivedruid.actions.services import Services
 
             self._services = Services(
-                self.home, self.catalog, self.druid, self._get_spark, partial(setattr, self, "database"),
-                self._change_setting, self._reset_setting, self._macros, lambda: self.settings.time_zone, self._place,
-                self._query_context, self.settings, self._note, self._info, self._confirm,
+                self.home, self.catalog, self._catalogs, self.druid, self._get_spark,
+                partial(setattr, self, "database"), self._change_setting, self._reset_setting, self._macros,
+                lambda: self.settings.time_zone, self._place, self._query_context, self.settings, self._note,
+                self._info, self._confirm,
             )  # fmt: skip
         return self._services
 

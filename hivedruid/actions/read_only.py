@@ -1,4 +1,5 @@
-"""Refuse statements that would change databases or tables of a Hive metastore."""
+"""Refuse statements that would change databases or tables of a Hive metastore. INSERT into external tables of files is
+allowed."""
 
 from __future__ import annotations
 
@@ -19,10 +20,14 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
     """Raises UnsupportedError, with the position of the name."""
     if facts.names.metastore is None:
         return
+    from hivedruid.parser.statements.writing import Insert
+
     for name in _changed(statement):
         table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
         if table is not None and table.metastore:
-            raise _refused(table, name.span)
+            if not isinstance(statement, Insert):
+                raise _refused(table, name.span)
+            _check_insert(table, name.span)
     for database, span in _databases(statement, facts.database):
         if not facts.names.in_home(database) and facts.names.database(database) is not None:
             raise UnsupportedError(
@@ -35,9 +40,18 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
 def _refused(table: Table, span: Span | None) -> UnsupportedError:
     copy = "" if table.is_view else f", or copy its rows: CREATE TABLE … AS SELECT * FROM {table.full_name}"
     return UnsupportedError(
-        f"cannot change {table.full_name}: it is in the Hive metastore {table.metastore}, which hivedruid only reads",
+        f"cannot change {table.full_name}: it is in the Hive metastore {table.metastore}",
         span=span, hint=f"change it in Hive{copy}",
     )  # fmt: skip
+
+
+def _check_insert(table: Table, span: Span | None) -> None:
+    if table.unwritable is not None:
+        reason, hint = table.unwritable
+        raise UnsupportedError(
+            f"cannot insert into {table.full_name} in the Hive metastore {table.metastore}: {reason}", span=span,
+            hint=hint,
+        )  # fmt: skip
 
 
 def _changed(statement: Statement) -> Iterator[TableName]:

@@ -11,6 +11,8 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.engine.kinds import require
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.metastore import Metastore
+    from hivedruid.catalogs import Catalogs
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.parser.macros import Macro
     from hivedruid.spark.jobs import SparkRunner
@@ -22,12 +24,14 @@ C = TypeVar("C")
 class Services:
     """The services that actions use. `druid` and `spark` are called only when needed; the callbacks change the session.
 
-    `place` names the session's engine as recorded by `catalog/places.py`.
+    `catalogs` are that of the home and the Hive metastore. `place` names the session's engine as recorded by
+    `catalog/places.py`.
     `note` shows a note, `info` reports what was done, and `confirm` asks the user for confirmation.
     """
 
     home: Path
     catalog: Catalog
+    catalogs: Catalogs
     druid: Callable[[], DruidEngine]
     spark: Callable[[], SparkRunner]
     use_database: Callable[[str], None]
@@ -44,6 +48,13 @@ class Services:
 
     def setting(self, key: str) -> str:
         return self.settings[key]
+
+    @property
+    def metastore(self) -> Metastore:
+        """The Hive metastore of the tables that are in one."""
+        metastore = self.catalogs.names.metastore
+        assert metastore is not None
+        return metastore
 
     def engine(self, capability: type[C]) -> C:
         """The session's engine as a capability. Raises UnsupportedError if it does not have it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,17 +13,31 @@ if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
 
 URIS = "hive.metastore.uris"
+_ID = "metastore-"
+
+
+def table_id(stored: StoredTable) -> str:
+    """An id that no table of the home has."""
+    return f"{_ID}{stored.id}-{stored.database}.{stored.name}"
+
+
+def is_in_metastore(table_id: str) -> bool:
+    """Whether an id is that of a table in a Hive metastore."""
+    return table_id.startswith(_ID)
 
 
 @dataclass(frozen=True)
 class Storage:
-    """How files are stored: a StorageDescriptor. The columns are those in the files: name, type and comment."""
+    """How files are stored: a StorageDescriptor. The columns are those in the files: name, type and comment. `skewed`:
+    the rows of some values are in folders of their own."""
 
     columns: Sequence[Sequence[str]] = ()
     location: str = ""
     input_format: str = ""
     serde: str = ""
     serde_properties: Mapping[str, str] = field(default_factory=dict)
+    buckets: int = 0
+    skewed: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,3 +89,10 @@ class Metastore(Protocol):
     def partitions(self, table: Table, condition: str | None) -> tuple[Partition, ...]:
         """The partitions of a table, by name. `condition` is a filter in the metastore's language, which may leave out
         partitions whose values do not satisfy it; None for all partitions."""
+
+    def begin_write(self, table: Table, partitions: Iterable[Partition]) -> None:
+        """Remove the statistics of a table, or of these partitions of it, which rows that are about to be written make
+        wrong: Hive returns count(*) from them."""
+
+    def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> None:
+        """Add partitions with the format of the table; those that exist stay as they are."""

@@ -45,7 +45,7 @@ class Table:
     table, which its next write sets in Iceberg; the partition spec of an external table has its last columns.
     `snapshot` is the one that is read of a managed table, None for the current one. `metastore` is the URI of the Hive
     metastore that the table is in, empty for the home's own; `unreadable` is why its rows cannot be read, and what to
-    do.
+    do, `unwritable` why INSERT is refused.
     """
 
     database: str
@@ -69,6 +69,7 @@ class Table:
     snapshot: int | None = None
     metastore: str = ""
     unreadable: tuple[str, str] | None = None
+    unwritable: tuple[str, str] | None = None
 
     def at_snapshot(self, snapshot: int) -> Table:
         """The managed table as it was after a commit. Its name contains the snapshot, so that no facts about the

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from getpass import getuser
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ ALL = -1
 """As the maximum number of partitions."""
 _CATALOG = "hive"
 """The metastore's default catalog."""
+_STATISTICS = frozenset({"COLUMN_STATS_ACCURATE", "numRows", "rawDataSize", "numFiles", "totalSize"})
 _BATCH = 300
 """Partitions in one response."""
 
@@ -69,25 +71,71 @@ class HiveMetastore:
         return None if found is None else table_of(found, self.uris)
 
     def stored_table(self, database: str, name: str) -> StoredTable | None:
-        types = _types()
-        # without this capability, the metastore does not even describe such tables; their rows are not read
-        able = types.ClientCapabilities([types.ClientCapability.INSERT_ONLY_TABLES])
-        request = types.GetTableRequest(dbName=database, tblName=name, capabilities=able, catName=_CATALOG)
-        answer = self._found(lambda client: client.get_table_req(request))
-        if answer is None:
+        table = self._described(database, name)
+        if table is None:
             return None
-        table = answer.table
         return StoredTable(
             table.id or 0, table.dbName, table.tableName, table.tableType, _storage(table.sd),
             _fields(table.partitionKeys), table.parameters or {},
             table.viewExpandedText or table.viewOriginalText or "",
         )  # fmt: skip
 
+    def _described(self, database: str, name: str) -> Any:
+        """The table as an object of Thrift; None if it does not exist."""
+        types = _types()
+        # without this capability, the metastore does not even describe such tables; their rows are not read
+        able = types.ClientCapabilities([types.ClientCapability.INSERT_ONLY_TABLES])
+        request = types.GetTableRequest(dbName=database, tblName=name, capabilities=able, catName=_CATALOG)
+        answer = self._found(lambda client: client.get_table_req(request))
+        return None if answer is None else answer.table
+
     def partitions(self, table: Table, condition: str | None) -> tuple[Partition, ...]:
         stored = self._stored_partitions(table, condition)
         found = (partition_of(StoredPartition(each.values, _storage(each.sd)), table) for each in stored)
         columns = table.partition_columns
         return tuple(sorted(found, key=lambda partition: partition.name(columns)))
+
+    def begin_write(self, table: Table, partitions: Iterable[Partition]) -> None:
+        types = _types()
+        unchecked = types.EnvironmentContext({"DO_NOT_UPDATE_STATS": "true"})
+        place = table.database, table.name
+        if not table.has_partitions:
+            stored = self._described(*place)
+            if stored is not None and _without_statistics(stored):
+                self._request(lambda client: client.alter_table_with_environment_context(*place, stored, unchecked))
+            return
+        names = [partition.name(table.partition_columns) for partition in partitions]
+        changed = [each for each in self._named(place, names) if _without_statistics(each)] if names else []
+        if changed:
+            request = types.AlterPartitionsRequest(
+                catName=_CATALOG, dbName=table.database, tableName=table.name, partitions=changed,
+                environmentContext=unchecked,
+            )  # fmt: skip
+            self._request(lambda client: client.alter_partitions_req(request))
+
+    def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> None:
+        types = _types()
+        stored = self._described(table.database, table.name)
+        if stored is None:
+            raise ExecutionError(
+                f"cannot add partitions to {table.full_name}: it was dropped from the Hive metastore {self.uris}",
+                hint="the written files are still there: create the table again, and run MSCK REPAIR TABLE in Hive",
+            )
+        added = []
+        for partition in partitions:
+            storage = deepcopy(stored.sd)
+            name = partition.name(table.partition_columns)
+            storage.location = partition.location or f"{stored.sd.location.rstrip('/')}/{name}"
+            made = types.Partition(
+                values=list(partition.values), dbName=table.database, tableName=table.name, sd=storage, parameters={},
+                createTime=0, lastAccessTime=0,
+            )  # fmt: skip
+            added.append(made)
+        request = types.AddPartitionsRequest(
+            catName=_CATALOG, dbName=table.database, tblName=table.name, parts=added, ifNotExists=True, needResult=False
+        )
+        if added:
+            self._request(lambda client: client.add_partitions_req(request))
 
     def _stored_partitions(self, table: Table, condition: str | None) -> list[Any]:
         """The condition only saves time: without it, or if the metastore does not accept it, all are returned."""
@@ -173,6 +221,14 @@ class HiveMetastore:
         )
 
 
+def _without_statistics(stored: Any) -> bool:
+    """Remove the statistics of a table or partition; whether it had any."""
+    known = _STATISTICS & (stored.parameters or {}).keys()
+    for key in known:
+        del stored.parameters[key]
+    return bool(known)
+
+
 def _types() -> Any:
     try:
         from hive_metastore import ttypes
@@ -202,4 +258,5 @@ def _storage(given: Any) -> Storage:
     return Storage(
         _fields(given.cols), given.location or "", given.inputFormat or "",
         (serde.serializationLib if serde else "") or "", dict((serde.parameters if serde else None) or {}),
+        max(given.numBuckets or 0, 0), bool(given.storedAsSubDirectories),
     )  # fmt: skip

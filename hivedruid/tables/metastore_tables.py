@@ -10,17 +10,17 @@ from dataclasses import replace
 
 from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS, KAFKA_STORAGE_HANDLER, TableKind
 from hivedruid.catalog.layout import PartitionField
-from hivedruid.catalog.metastore import Storage, StoredPartition, StoredTable
+from hivedruid.catalog.metastore import Storage, StoredPartition, StoredTable, table_id
 from hivedruid.catalog.partitions import Files, Partition
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import UNKNOWN, VOID, HiveType
 from hivedruid.errors import HiveDruidError
+from hivedruid.filesystems import local_path
 from hivedruid.tables.hive_tables import (
     FORMAT_SERDES,
     KAFKA_COLUMNS,
     SERDE_FORMATS,
     as_serde_reads,
-    normalized_location,
 )
 
 ICEBERG = "iceberg"
@@ -56,15 +56,18 @@ def table_of(stored: StoredTable, uris: str) -> Table:
     properties = {key: value for key, value in stored.properties.items() if key not in _OF_HIVE}
     made = Table(
         stored.database, stored.name, kind, columns, stored.type == "EXTERNAL_TABLE",
-        stored.properties.get("comment", ""), properties, table_id=_id(stored), metastore=uris,
+        stored.properties.get("comment", ""), properties, table_id=table_id(stored), metastore=uris,
         unreadable=unknown or unknown_folders,
     )  # fmt: skip
     if handler == DRUID_STORAGE_HANDLER:
-        return made
+        use = f"create one in the home with TBLPROPERTIES ('druid.datasource' = '{made.data_source}')"
+        return replace(made, unwritable=("it is a Druid table", use))
     if handler == KAFKA_STORAGE_HANDLER:
         names = {column.name for column in columns}
-        return replace(made, columns=columns + tuple(c for c in KAFKA_COLUMNS if c.name not in names))
-    made = replace(made, location=normalized_location(stored.storage.location) or None)
+        columns += tuple(column for column in KAFKA_COLUMNS if column.name not in names)
+        use = f"create one in the home: CREATE EXTERNAL TABLE … LIKE {made.full_name}"
+        return replace(made, columns=columns, unwritable=("it is a Kafka table", use))
+    made = replace(made, location=_place(stored.storage.location))
     if properties.get("table_type", "").upper() == "ICEBERG":
         return _iceberg(made)
     if handler:
@@ -79,14 +82,15 @@ def _view(stored: StoredTable, uris: str) -> Table:
         unknown = "it is a view of Presto or Trino, whose text is not that of Hive", "create the view in Hive"
     return Table(
         stored.database, stored.name, "view", columns, comment=stored.properties.get("comment", ""),
-        properties=properties, view_text=stored.view_text, table_id=_id(stored), metastore=uris, unreadable=unknown,
+        properties=properties, view_text=stored.view_text, table_id=table_id(stored), metastore=uris,
+        unreadable=unknown,
     )  # fmt: skip
 
 
 def _iceberg(table: Table) -> Table:
     if METADATA_LOCATION not in table.properties:
         return replace(table, unreadable=(f"it is an Iceberg table without the property {METADATA_LOCATION}", _COPY))
-    return replace(table, format=ICEBERG)
+    return replace(table, format=ICEBERG, unwritable=("it is an Iceberg table", "write to it in Hive"))
 
 
 def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) -> Table:
@@ -97,7 +101,18 @@ def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) 
     spec = tuple(PartitionField(column.name) for column in folders)
     columns = as_serde_reads(table.columns, serde) + folders
     unreadable = _special(stored) or ((problem, _COPY) if problem else table.unreadable)
-    return replace(table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=unreadable)
+    return replace(
+        table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=unreadable,
+        unwritable=unreadable or _unwritable(stored),
+    )  # fmt: skip
+
+
+def _unwritable(stored: StoredTable) -> Unreadable:
+    if stored.type != "EXTERNAL_TABLE":
+        return "it is a managed table of Hive", "write to it in Hive, or create an external table"
+    if stored.storage.buckets > 0 or stored.storage.skewed:
+        return "its rows are divided into buckets or skewed values, which Hive relies on", "write to it in Hive"
+    return None
 
 
 def _special(stored: StoredTable) -> Unreadable:
@@ -122,9 +137,11 @@ def _serde(storage: Storage, format_: str | None) -> dict[str, str]:
     return {"serialization.lib": storage.serde, **properties}
 
 
-def _id(stored: StoredTable) -> str:
-    """An id that no table of the home has."""
-    return f"metastore-{stored.id}-{stored.database}.{stored.name}"
+def _place(location: str) -> str | None:
+    """A path of this machine or a URI. Hadoop's paths are not encoded: `%2F` in the name of a folder is these three
+    characters."""
+    path = local_path(location) if location else None
+    return str(path) if path is not None else location or None
 
 
 def _columns(given: Sequence[Sequence[str]]) -> tuple[tuple[Column, ...], Unreadable]:
@@ -158,7 +175,7 @@ def parsed_type(text: str) -> HiveType | None:
 def partition_of(stored: StoredPartition, table: Table) -> Partition:
     """A partition, whose files may have another format than those of the table."""
     storage = stored.storage
-    made = Partition(tuple(stored.values), normalized_location(storage.location) or None)
+    made = Partition(tuple(stored.values), _place(storage.location))
     if made.folder(table) == replace(made, location=None).folder(table):
         made = replace(made, location=None)
     format_, problem = _format_of(storage)

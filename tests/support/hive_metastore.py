@@ -113,11 +113,13 @@ class Hive:
         serde_properties: Mapping[str, str] | None = None,
         view: str | None = None,
         managed: bool = False,
+        buckets: int = -1,
         properties: Mapping[str, str] | None = None,
     ) -> None:
         """`columns` are `name type, …`, `name` is `database.table`."""
         database, table = name.split(".")
         storage = _storage(columns, location, serde, {"serialization.format": "1", **(serde_properties or {})})
+        storage.numBuckets = buckets
         type_ = "VIRTUAL_VIEW" if view is not None else "MANAGED_TABLE" if managed else "EXTERNAL_TABLE"
         own = {"EXTERNAL": "TRUE"} if type_ == "EXTERNAL_TABLE" else {}
         made = ttypes.Table(
@@ -141,6 +143,13 @@ class Hive:
             lastAccessTime=0,
         )
         self._client.add_partitions([made])
+
+    def table(self, name: str) -> Any:
+        database, table = name.split(".")
+        return self._client.get_table_req(ttypes.GetTableRequest(dbName=database, tblName=table)).table
+
+    def partitions(self, name: str) -> list[str]:
+        return sorted(self._client.get_partition_names(*name.split("."), -1))
 
     def drop_table(self, name: str) -> None:
         self._client.drop_table(*name.split("."), deleteData=False)

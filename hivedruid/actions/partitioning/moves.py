@@ -19,8 +19,9 @@ from uuid import uuid4
 from hivedruid.actions.partitioning.folders import local_names
 from hivedruid.actions.partitioning.gather import partitions_of
 from hivedruid.actions.writing import staging
+from hivedruid.catalog.metastore import URIS, is_in_metastore
 from hivedruid.catalog.partitions import Partition, Partitions, parse_name
-from hivedruid.errors import ExecutionError, UnsupportedError
+from hivedruid.errors import ConnectError, ExecutionError, UnsupportedError
 from hivedruid.filesystems import local_path
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.partitions import PartitionJob
@@ -158,7 +159,7 @@ def _moves(action: WriteTable, staged: Path, services: Services) -> Iterator[tup
     """The staged partitions, and where their files go. The partition of PARTITION (…) is written without rows, too."""
     table = action.table
     columns = table.partition_columns
-    known = {each.values: each for each in partitions_of(table, services.catalog, services.settings)}
+    known = {each.values: each for each in _known(table, services)}
     found: dict[tuple[str, ...], str] = {}
     for name in local_names(str(staged), len(columns)):
         partition = parse_name(name, columns)
@@ -169,8 +170,25 @@ def _moves(action: WriteTable, staged: Path, services: Services) -> Iterator[tup
         (staged / name).mkdir(parents=True)
         found[action.partition.values] = name
     for values, name in found.items():
+        _check_format(known.get(values), table)
         folder = known.get(values, Partition(values)).folder(table)
         yield values, name, str(_local_folder(folder, table, name))
+
+
+def _known(table: Table, services: Services) -> tuple[Partition, ...]:
+    if table.metastore:
+        return services.metastore.partitions(table, None)
+    return partitions_of(table, services.catalog, services.settings)
+
+
+def _check_format(partition: Partition | None, table: Table) -> None:
+    """Raises UnsupportedError for a partition in a Hive metastore whose files have another format than the table's."""
+    if partition is not None and (partition.files is not None or partition.unreadable):
+        raise UnsupportedError(
+            f"cannot insert into partition {partition.name(table.partition_columns)} of {table.full_name}: its files"
+            " have another format than those of the table",
+            hint="write to it in Hive",
+        )
 
 
 def _local_folder(folder: str, table: Table, name: str) -> Path:
@@ -186,12 +204,15 @@ def _local_folder(folder: str, table: Table, name: str) -> Path:
 
 def complete(job: PartitionJob, services: Services) -> None:
     """Move the files that are still staged, and add new partitions to the catalog."""
-    table = services.catalog.find(job.database, job.table)
+    table = _table_of(job, services)
     store = Operations(services.catalog)
     if table is None or table.table_id != job.table_id:
         store.move(job, "cancelled", error="the table was dropped")
         shutil.rmtree(job.staged, ignore_errors=True)
         return
+    written = [Partition(values) for values, _, _ in job.moves if values]
+    if table.metastore:
+        services.metastore.begin_write(table, written)
     try:
         for _, name, folder in job.moves:
             move_files(Path(job.staged, name), Path(folder), job)
@@ -202,10 +223,25 @@ def complete(job: PartitionJob, services: Services) -> None:
             f"cannot move the files of {table.full_name}: {error}",
             hint=f"remove the cause, then RESUME JOB '{job.id}'",
         ) from error
+    if table.metastore:
+        services.metastore.add_partitions(table, written)
     with services.catalog.transaction():
-        Partitions(services.catalog).add(table, [Partition(values) for values, _, _ in job.moves if values])
+        if not table.metastore:
+            Partitions(services.catalog).add(table, written)
         store.move(job, "done")
     shutil.rmtree(job.staged, ignore_errors=True)
+
+
+def _table_of(job: PartitionJob, services: Services) -> Table | None:
+    """Raises ConnectError if that is not known, since the table is in a Hive metastore that cannot be reached."""
+    names = services.catalogs.names
+    table = names.find(job.database, job.table)
+    if table is None and is_in_metastore(job.table_id) and (names.problem is not None or names.metastore is None):
+        raise names.problem or ConnectError(
+            f"job {job.id} writes to {job.full_name} in a Hive metastore, and {URIS} is not set",
+            hint=f"SET {URIS}=thrift://…, then RESUME JOB '{job.id}'",
+        )
+    return table
 
 
 def move_files(staged: Path, folder: Path, job: PartitionJob) -> None:
@@ -246,12 +282,17 @@ def _move_file(file: Path, folder: Path) -> None:
 
 def complete_interrupted(services: Services) -> bool:
     """Complete the moves of interrupted statements, so that every table has all of their rows; whether there were
-    any."""
+    any. Those into tables of a Hive metastore that cannot be reached remain."""
     jobs = [job for job in Operations(services.catalog).unfinished() if isinstance(job, PartitionJob)]
     interrupted = [job for job in jobs if not is_running(services.home, job.statement_id)]
+    remaining = 0
     for job in interrupted:
-        resume(job, services)
-    return bool(interrupted)
+        try:
+            resume(job, services)
+        except ConnectError as error:
+            remaining += 1
+            services.note(f"the interrupted {job.statement} of {job.full_name} is not complete: {error.message}")
+    return remaining < len(interrupted)
 
 
 def resume(job: PartitionJob, services: Services) -> None:

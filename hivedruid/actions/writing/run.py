@@ -100,6 +100,8 @@ def _write_table(action: WriteTable, services: Services) -> None:
     if action.is_directory:
         run_directories.write(action.table, reduced(action.job, services), services)
         return
+    if action.table.metastore:
+        services.metastore.begin_write(action.table, ())
     try:
         job = reduced(action.job, services)
         services.spark().write(job, action.table, action.overwrite, replaced=action.replaced)

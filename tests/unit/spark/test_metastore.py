@@ -13,6 +13,8 @@ import pytest
 
 from hivedruid.errors import ConnectError, HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.iceberg import home_catalog
+from hivedruid.operations.partitions import PartitionJob
+from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from tests.support.hive_metastore import ORC, PARQUET, Hive, hive_metastore
 
@@ -244,3 +246,84 @@ def test_a_metastore_that_was_restarted(tmp_path: Path) -> None:
 def test_an_address_that_is_none(session: Session) -> None:
     with pytest.raises(HiveDruidError, match="must be thrift://host:port"):
         run(session, "SET hive.metastore.uris=http://localhost:9083")
+
+
+def test_insert_into_files(session: Session, hive: Hive, folder: Path) -> None:
+    """Hive returns count(*) from statistics: those that rows make wrong are removed."""
+    place = folder / "data" / "written"
+    write(place / "a.txt", "1,a\n")
+    accurate = {"COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}', "numRows": "1", "team": "a"}
+    hive.create_table(
+        "sales.written", "n int, s string", place, serde_properties={"field.delim": ","}, properties=accurate
+    )
+    try:
+        run(session, "INSERT INTO sales.written SELECT a + 1, v FROM sales.parq")
+        assert run(session, "SELECT * FROM sales.written ORDER BY n") == [(1, "a"), (2, "x"), (3, "y")]
+        assert {"COLUMN_STATS_ACCURATE", "numRows"}.isdisjoint(hive.table("sales.written").parameters)
+        assert hive.table("sales.written").parameters["team"] == "a"
+        run(session, "INSERT OVERWRITE TABLE sales.written VALUES (7, 'z')")
+        assert run(session, "SELECT * FROM sales.written") == [(7, "z")]
+    finally:
+        hive.drop_table("sales.written")
+
+
+def test_insert_into_partitions(session: Session, hive: Hive, folder: Path) -> None:
+    place = folder / "data" / "parted"
+    place.mkdir()
+    hive.create_table("sales.parted", "n int", place, ORC, partitioned_by="d string, k int")
+    elsewhere = folder / "data" / "moved"
+    elsewhere.mkdir()
+    hive.add_partition("sales.parted", "old", "1", location=elsewhere, serde=ORC, columns="n int")
+    write(folder / "data" / "text" / "a.txt", "9\n")
+    hive.add_partition("sales.parted", "text", "1", location=folder / "data" / "text", columns="n int")
+    try:
+        run(session, "INSERT INTO sales.parted PARTITION (d, k) VALUES (1, 'new', 2), (2, 'old', 1), (3, 'a/b', 3)")
+        assert hive.partitions("sales.parted") == ["d=a%2Fb/k=3", "d=new/k=2", "d=old/k=1", "d=text/k=1"]
+        assert [path.suffix for path in elsewhere.glob("[!.]*")] == [".orc"]
+        assert run(session, "SELECT * FROM sales.parted ORDER BY n") == [
+            (1, "new", 2), (2, "old", 1), (3, "a/b", 3), (9, "text", 1),
+        ]  # fmt: skip
+        run(session, "INSERT OVERWRITE TABLE sales.parted PARTITION (d = 'new', k = 2) SELECT 5")
+        assert run(session, "SELECT n FROM sales.parted WHERE d = 'new'") == [(5,)]
+        with pytest.raises(UnsupportedError, match="its files have another format"):
+            run(session, "INSERT INTO sales.parted PARTITION (d = 'text', k = 1) SELECT 5")
+        assert {row[3] for row in run(session, "SHOW JOBS")} == {"done"}
+    finally:
+        hive.drop_table("sales.parted")
+
+
+def test_tables_that_insert_refuses(session: Session, hive: Hive, folder: Path) -> None:
+    hive.create_table("sales.bucketed", "a int", folder / "data" / "bucketed", ORC, buckets=2)
+    try:
+        for name, reason in (("acid", "it is an ACID table"), ("bucketed", "its rows are divided into buckets")):
+            with pytest.raises(UnsupportedError, match=f"cannot insert into sales.{name} .*: {reason}") as caught:
+                run(session, f"INSERT INTO sales.{name} VALUES (1)")
+            assert caught.value.span is not None
+    finally:
+        hive.drop_table("sales.bucketed")
+
+
+def test_an_interrupted_insert_waits_for_the_metastore(session: Session, hive: Hive, folder: Path, uri: str) -> None:
+    place = folder / "data" / "interrupted"
+    staged = place / ".staged-s1" / "d=x" / "a.txt"
+    write(staged, "5\n")
+    hive.create_table("sales.interrupted", "n int", place, partitioned_by="d string")
+    table = session._catalogs.renewed().find("sales", "interrupted")
+    assert table is not None
+    job = PartitionJob(
+        id="t_1", statement_id="s1", statement="INSERT INTO", database="sales", table="interrupted",
+        table_id=table.table_id, druid="embedded:", text="", state="moving", staged=str(staged.parent.parent),
+        moves=((("x",), "d=x", f"{place}/d=x"),),
+    )  # fmt: skip
+    Operations(session.catalog).begin([job])
+    try:
+        run(session, f"CREATE EXTERNAL TABLE mine (a string) LOCATION '{folder}/data/people'")
+        for address in (NOBODY, ""):
+            run(session, f"SET hive.metastore.uris={address}")
+            assert run(session, "SELECT count(*) FROM mine") == [(2,)]
+            assert staged.exists()
+        run(session, f"SET hive.metastore.uris={uri}")
+        assert run(session, "SELECT * FROM sales.interrupted") == [(5, "x")]
+        assert hive.partitions("sales.interrupted") == ["d=x"]
+    finally:
+        hive.drop_table("sales.interrupted")

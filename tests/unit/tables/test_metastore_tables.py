@@ -83,6 +83,13 @@ def test_partitions() -> None:
     assert [each.files for each in found] == [None, Files("orc"), None]
 
 
+def test_locations_are_not_decoded() -> None:
+    storage = replace(STORED["days"].storage, location="file:/data/days/d=a%2Fb")
+    assert partition_of(StoredPartition(["a/b"], storage), table("days")).location is None
+    elsewhere = partition_of(StoredPartition(["x"], replace(storage, location="hdfs://h/a%2Fb")), table("days"))
+    assert elsewhere.location == "hdfs://h/a%2Fb"
+
+
 def test_a_partition_of_an_unsupported_format() -> None:
     storage = replace(STORED["seq"].storage, location="/data/days/d=2024-01-04")
     assert "SequenceFileInputFormat is not supported" in (
@@ -149,6 +156,18 @@ def test_tables_of_other_systems_say_why() -> None:
     assert "Presto" in presto.unreadable[0]
     gone = replace(STORED["ice"], properties={"table_type": "ICEBERG"})
     assert "without the property metadata_location" in (table_of(gone, URIS).unreadable or ("",))[0]
+
+
+def test_what_insert_refuses() -> None:
+    allowed = [name for name in STORED if table(name).unwritable is None]
+    assert allowed == ["adults", "csv", "days", "js", "managed", "orcs", "parq", "people"]
+    assert table("wiki").unwritable == (
+        "it is a Druid table", "create one in the home with TBLPROPERTIES ('druid.datasource' = 'default.wiki')",
+    )  # fmt: skip
+    own = table_of(replace(STORED["orcs"], type="MANAGED_TABLE"), URIS)
+    assert own.unwritable is not None
+    assert own.unwritable[0] == "it is a managed table of Hive"
+    assert own.unreadable is None
 
 
 def test_a_table_like_one_of_a_metastore_is_an_ordinary_one() -> None:
