@@ -225,12 +225,12 @@ def test_settings_without_effect_are_noted_once(tmp_path: Path) -> None:
         "SET own=1", "SET hivevar:a=1", "SET tez.queue.name=x", "SET hive.druid.sleep.time=PT1S", "SET hivedruid.x=1",
         "SET hive.default.nulls.last=false", "SET spark.executor.memory=1g",
     )  # fmt: skip
-    with Session(tmp_path, hiveconf={"hive.metastore.uris": "thrift://h:9083"}, note=notes.append) as session:
+    with Session(tmp_path, hiveconf={"hive.metastore.warehouse.dir": "/w"}, note=notes.append) as session:
         for text in texts:
             with suppress(SemanticError):
                 run(session, text)
     assert notes == [
-        "hive.metastore.uris has no effect: tables are stored in the home folder (--home)",
+        "hive.metastore.warehouse.dir has no effect: managed tables are in the home folder (--home)",
         "hive.exec.parallel has no effect: this setting of Hive or Hadoop is not used",
         "'hive.exec.paralel' is an unknown setting and has no effect; did you mean 'hive.exec.parallel'?",
         "'my.own' is an unknown setting; it can only be used as ${hiveconf:my.own}",
