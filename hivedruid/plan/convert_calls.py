@@ -12,6 +12,7 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.parser.functions import called_name
 from hivedruid.plan import literals, operands
+from hivedruid.plan.common_types import common_type
 from hivedruid.plan.functions import (
     AGGREGATES,
     ALIASES,
@@ -249,9 +250,25 @@ def trim(c: Converter, e: exp.Expr) -> Rex:
 
 
 def array(c: Converter, e: exp.Expr) -> Rex:
-    items = [c.convert(item) for item in e.expressions]
+    items = _alike_structs(c, [c.convert(item) for item in e.expressions])
     type_ = c.common(items, "array elements")
     return c.call("array", *(c.branch(item, t.STRING if type_ is t.VOID else type_) for item in items))
+
+
+def _alike_structs(c: Converter, items: list[Rex]) -> list[Rex]:
+    """Structs with the same fields, each field of the common type of its values: an untyped NULL has none of its
+    own."""
+    structs = [item for item in items if isinstance(item, Call) and item.op == "named_struct"]
+    names = {tuple(str(a.value).lower() if isinstance(a, Literal) else None for a in s.args[::2]) for s in structs}
+    if len(structs) < max(len(items), 1) or len(names) > 1 or None in next(iter(names)):
+        return items
+    width = len(structs[0].args)
+    types = [common_type([s.args[place].type for s in structs]) for place in range(1, width, 2)]
+    types = [t.STRING if type_ is t.VOID else type_ for type_ in types]
+    return [
+        c.call("named_struct", *(c.branch(a, types[i // 2]) if i % 2 else a for i, a in enumerate(struct.args)))
+        for struct in structs
+    ]
 
 
 def var_map(c: Converter, e: exp.Expr) -> Rex:

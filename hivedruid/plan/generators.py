@@ -62,10 +62,16 @@ def _fields(generator: Call) -> list[tuple[str, HiveType]]:
     if op == "stack":
         count = args[0].value if args and isinstance(args[0], Literal) else None
         width = -(-(len(args) - 1) // count) if isinstance(count, int) and count > 0 else 0
-        return [(f"col{i}", t.UNKNOWN) for i in range(width)]
+        return [(f"col{i}", _only_type(args[1 + i :: width])) for i in range(width)]
     if len(args) != 1:
         return []
     return [("pos", t.INT), *_elements(args[0])] if op == "posexplode" else _elements(args[0], in_fields=op == "inline")
+
+
+def _only_type(values: tuple[Rex, ...]) -> HiveType:
+    """The type of values in a column of stack(), which Hive does not convert; UNKNOWN if they differ."""
+    types = {value.type for value in values} - {t.VOID} or {t.VOID}
+    return types.pop() if len(types) == 1 else t.UNKNOWN
 
 
 def _elements(rex: Rex, *, in_fields: bool = False) -> list[tuple[str, HiveType]]:
