@@ -272,5 +272,5 @@ def delimiter(serde: Mapping[str, str], key: str, default: str) -> str:
     return given[0]
 
 
-def regex(character: str) -> str:
-    return f"\\x{{{ord(character):x}}}"
+def regex(characters: str) -> str:
+    return "".join(f"\\x{{{ord(character):x}}}" for character in characters)

@@ -26,7 +26,16 @@ from hivedruid.spark.cells import (
     value,
 )
 from hivedruid.spark.relations import query
-from hivedruid.spark.serde import delimited_format, is_csv, is_json, quoted_field, quoted_fields
+from hivedruid.spark.serde import (
+    delimited_format,
+    group_texts,
+    group_value,
+    is_csv,
+    is_json,
+    is_regex,
+    quoted_field,
+    quoted_fields,
+)
 from hivedruid.tables.metastore_tables import ICEBERG, METADATA_LOCATION
 
 if TYPE_CHECKING:
@@ -350,7 +359,8 @@ def _without_malformed(
 
 
 def delimited_frame(spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str]) -> DataFrame:
-    """Delimited text (LazySimpleSerDe) or CSV (OpenCSVSerde): a field that is missing or does not parse is null."""
+    """Delimited text (LazySimpleSerDe), CSV (OpenCSVSerde) or groups (RegexSerDe): a field that is missing or does not
+    parse is null."""
     kept = _of_folders(path)
     lines = _without_header(_text_lines(spark, path), table, kept)
     rows = delimited_rows(lines, table, cell_format(table, settings), kept)
@@ -364,6 +374,9 @@ def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Seque
         fields = lines.selectExpr(*kept, f"{quoted_fields('value', table.serde)} AS _fields")
         texts = [quoted_field(f"try_element_at(_fields, {number})", table.serde) for number in _positions(table)]
         cells = [value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
+    elif is_regex(table):
+        fields, texts = lines, group_texts("value", len(table.columns), table.serde)
+        cells = [group_value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
     else:
         separator = form.separators[0]
         nested = CellFormat(form.zone, form.timestamp_formats, form.separators[1:], form.escape, form.null)

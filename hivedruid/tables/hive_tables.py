@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
 _PACKAGE = "org.apache.hadoop.hive."
 OPEN_CSV = _PACKAGE + "serde2.OpenCSVSerde"
+REGEX = _PACKAGE + "serde2.RegexSerDe"
+MULTI_DELIMIT = _PACKAGE + "serde2.MultiDelimitSerDe"
 SERDE_FORMATS: dict[str, str] = {
     "org.apache.hive.hcatalog.data.JsonSerDe": "jsonfile",
     _PACKAGE + "serde2.JsonSerDe": "jsonfile",
     OPEN_CSV: "textfile",
+    REGEX: "textfile",
+    _PACKAGE + "contrib.serde2.RegexSerDe": "textfile",
+    MULTI_DELIMIT: "textfile",
+    _PACKAGE + "contrib.serde2.MultiDelimitSerDe": "textfile",
     _PACKAGE + "serde2.lazy.LazySimpleSerDe": "textfile",
     _PACKAGE + "ql.io.orc.OrcSerde": "orc",
     _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe": "parquet",
@@ -59,12 +65,6 @@ def check_layout(statement: CreateTable) -> None:
             "PARTITIONED BY SPEC is not supported for file tables: their partitions are folders",
             span=statement.partitioned_by.span,
             hint="use PARTITIONED BY (column type, …), or remove EXTERNAL to create a managed table",
-        )
-    if statement.external and statement.partitioned_by and statement.query is not None:
-        raise UnsupportedError(
-            "CREATE TABLE … AS SELECT is not supported for external tables with partitions",
-            span=statement.partitioned_by.span,
-            hint="create the table, and use INSERT INTO … PARTITION (…) SELECT",
         )
     if statement.ordered_by and (statement.external or statement.temporary):
         raise UnsupportedError(
@@ -189,6 +189,23 @@ def normalized_location(location: str) -> str:
     if rest.startswith("//"):
         rest = "/" + rest[2:].partition("/")[2]
     return unquote(rest)
+
+
+def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Span | None) -> None:
+    """Reject what RegexSerDe does not accept, as Hive does."""
+    if not serde.get("serialization.lib", "").endswith(".RegexSerDe"):
+        return
+    if "input.regex" not in serde:
+        raise SemanticError(
+            'This table does not have serde property "input.regex"!', span=span,
+            hint="add WITH SERDEPROPERTIES ('input.regex' = '…')",
+        )  # fmt: skip
+    for column in columns:
+        if column.type.children:
+            raise SemanticError(
+                f"RegexSerDe only accepts primitive columns, but column[{column.name}] is {column.type}", span=span,
+                hint="declare the column as STRING, and take it apart with split() or str_to_map()",
+            )  # fmt: skip
 
 
 def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tuple[Column, ...]:

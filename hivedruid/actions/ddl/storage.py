@@ -68,6 +68,7 @@ def _with_format(statement: s.ChangeStorage, table: Table) -> Table:
         serde[_LIBRARY] = hive_tables.FORMAT_SERDES[format_]
     elif _LIBRARY in given:
         format_ = _format_of(given[_LIBRARY], statement)
+    hive_tables.check_serde(table.stored_columns, serde, statement.span)
     if table.has_snapshots:
         return replace(table, serde=hive_tables.declared_serde(format_, serde))
     columns = (*hive_tables.as_serde_reads(table.stored_columns, serde), *table.folder_columns)
