@@ -122,7 +122,8 @@ def _with_context(actions: Sequence[Action], query_id: str, given: Mapping[str, 
 def _with_ids(actions: Sequence[Action], jobs: Sequence[LoadJob]) -> list[Action]:
     """Assign the jobs to the actions that write to Druid; the job adds the table of CREATE TABLE … AS itself.
 
-    A Hive-side table is written before it is in the catalog: both actions get the same new `table_id`.
+    A Hive-side table is written before it is in the catalog: both actions get the same new `table_id`. The write into
+    partitions adds the table itself.
     """
     if not any(action.writes is not None for action in actions):
         return list(actions)
@@ -139,6 +140,8 @@ def _with_ids(actions: Sequence[Action], jobs: Sequence[LoadJob]) -> list[Action
             result.append(action.with_job(left.pop(0).id))
         elif isinstance(action, WriteTable) and not action.table.table_id:
             result.append(replace(action, table=replace(action.table, table_id=uuid4().hex)))
+        elif isinstance(action, AddTable) and isinstance(before, WriteTable) and before.table.has_partitions:
+            continue
         elif isinstance(action, AddTable) and isinstance(before, WriteTable):
             result.append(replace(action, table=replace(before.table, is_written=before.table.has_own_folder)))
         elif not (isinstance(action, AddTable) and isinstance(before, IngestDruid)):

@@ -88,6 +88,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         streams=streams, stream=stream, tiers=_tiers(statement, tables, facts),
         hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),
         hidden=reader.hidden, folder_of_rows=str(folder_of_rows(facts.home)),
+        warehouse=str(facts.home / "warehouse"),
         partitions=partitions, partition_folders=folders,
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),

@@ -55,7 +55,8 @@ class Snapshot(PlannerFacts):
     `table_files` are those of managed tables in the home's own catalog, by (database, name), `histories` their
     snapshots. `hot_segments` are those of the tiered table that the statement archives. `hidden` are the tables that
     temporary tables of the same names hide; `folder_of_rows` is for the rows of a temporary table that the statement
-    creates. `streams` are all streams, and `stream` is the one that the statement creates, changes or shows.
+    creates, `warehouse` for external tables without LOCATION. `streams` are all streams, and `stream` is the one that
+    the statement creates, changes or shows.
     `partitions` are those of external tables, and of managed ones if they are known; `partition_folders` what MSCK
     finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
     LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE.
@@ -88,6 +89,7 @@ class Snapshot(PlannerFacts):
     hot_segments: tuple[Segment, ...] = ()
     hidden: Mapping[tuple[str, str], Table] = field(default_factory=dict)
     folder_of_rows: str = ""
+    warehouse: str = ""
     partitions: Mapping[tuple[str, str], tuple[Partition, ...]] = field(default_factory=dict)
     partition_folders: Mapping[tuple[str, str], PartitionFolders] = field(default_factory=dict)
     has_moves: bool = False

@@ -24,6 +24,7 @@ from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.script import SourceStatement
 from hivedruid.tables import definition, druid_tables, hive_tables
+from hivedruid.tables.placement import placed
 from hivedruid.tables.property_checks import validate
 
 ViewColumns = Callable[[exp.Expr], tuple[Column, ...]]
@@ -40,9 +41,13 @@ def build(
     Raises SemanticError and UnsupportedError, with the position, if Hive's rules forbid the statement.
     """
     assert isinstance(statement, s.DdlStatement)
-    if isinstance(statement, s.CreateTable) and note is not None:
-        for text, span in hive_tables.without_effect(statement, definition.table_kind(statement)):
-            note(text, span)
+    if isinstance(statement, s.CreateTable):
+        statement, moved = placed(statement, snapshot.warehouse, database_of(statement.name, snapshot))
+        for text, span in (
+            *([moved] if moved else ()), *hive_tables.without_effect(statement, definition.table_kind(statement))
+        ):  # fmt: skip
+            if note is not None:
+                note(text, span)
     if isinstance(statement, s.CreateTable) and statement.query is not None:
         from hivedruid.actions.writing.insert import create_as
 

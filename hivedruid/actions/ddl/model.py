@@ -20,10 +20,11 @@ class AddTable(Action):
 
     table: Table
     replace: bool = False
+    makes_folder: bool = True
 
     @property
     def names_only(self) -> Action:
-        return self
+        return replace(self, makes_folder=False)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import assert_never
 
 from hivedruid.actions.ddl.model import (
@@ -25,6 +26,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.engine.capabilities import DeepStorage, Loading
 from hivedruid.engine.kinds import find
+from hivedruid.filesystems import local_path
 from hivedruid.scratch import remove_rows
 
 
@@ -75,6 +77,20 @@ def _add_table(action: AddTable, services: Services) -> None:
             services.catalog.add(action.table)
     else:
         services.catalog.add(action.table)
+    if action.makes_folder:
+        _make_folder(action.table, services)
+
+
+def _make_folder(table: Table, services: Services) -> None:
+    """Create the folder of an external table, as Hive does, so that it can be read before it is written. Without the
+    folder above it the LOCATION is probably wrong, and reading the table says so."""
+    path = local_path(table.location or "") if table.kind == "files" else None
+    if path is None or path.exists():
+        return
+    is_own = path.is_relative_to(services.home / "warehouse")
+    if is_own or (path.parent.is_dir() and not path.suffix):
+        with suppress(OSError):
+            path.mkdir(parents=is_own)
 
 
 def _remove_table(action: RemoveTable, services: Services) -> None:

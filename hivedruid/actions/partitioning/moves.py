@@ -62,7 +62,10 @@ def write(action: WriteTable, job: SparkJob, services: Services) -> None:
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
-        store.begin([replace(operation, moves=moves)])
+        with services.catalog.transaction():
+            if services.catalog.find(table.database, table.name) is None:  # of CREATE TABLE … AS SELECT
+                services.catalog.add(table)
+            store.begin([replace(operation, moves=moves)])
         complete(store.current(operation), services)
 
 

@@ -83,7 +83,11 @@ def test_locations(world: World, given: str, kept: str) -> None:
             UnsupportedError,
             "STORED AS INPUTFORMAT",
         ),
-        ("CREATE TABLE m (a INT) LOCATION '/x'", UnsupportedError, "LOCATION is only supported for external tables"),
+        (
+            "CREATE TABLE m (a INT) LOCATION '/x' TBLPROPERTIES ('transactional'='true')",
+            UnsupportedError,
+            "LOCATION is only supported for external tables",
+        ),
         ("CREATE TABLE m", SemanticError, "Either list of columns or a query"),
         ("CREATE EXTERNAL TABLE f (a INT)", SemanticError, "an external file table requires a LOCATION"),
         ("CREATE EXTERNAL TABLE f LOCATION '/x'", SemanticError, "Either list of columns or a query"),

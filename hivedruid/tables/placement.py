@@ -1,0 +1,43 @@
+"""Where the files of CREATE TABLE are, as Hive's metastore decides it: with LOCATION a table is external to it, and an
+external table without LOCATION has a folder of its own. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.errors import Span
+from hivedruid.parser.statements.ddl import Property
+
+if TYPE_CHECKING:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+PURGE = "external.table.purge"
+_NAMELESS = frozenset("/\\")
+
+
+def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[CreateTable, tuple[str, Span | None] | None]:
+    """The statement with the place of its files, and a note if it is another one than written.
+
+    A managed table with LOCATION that is not transactional is an external table whose files DROP TABLE deletes, as
+    Hive's metastore translates it. `warehouse` is the folder for external tables without LOCATION.
+    """
+    if statement.storage_handler is not None or statement.temporary or statement.iceberg_span is not None:
+        return statement, None
+    given = {item.key.lower(): item for item in statement.properties}
+    if not statement.external:
+        layout = statement.partitioned_by is not None and not statement.partitioned_by.at_end
+        if statement.location is None or "transactional" in given or layout or statement.ordered_by is not None:
+            return statement, None
+        purge = () if PURGE in given else (Property(PURGE, "true"),)
+        statement = replace(statement, external=True, properties=(*statement.properties, *purge))
+        text = "the table is external because it has a LOCATION; DROP TABLE deletes its files, as in Hive"
+        return statement, (text, statement.location_span)
+    if statement.location is not None or statement.like_file is not None or not warehouse:
+        return statement, None
+    name = statement.name
+    if _NAMELESS & set(name.name) or name.name.startswith("."):
+        return statement, None
+    folder = name.name if database == "default" else f"{database}.db/{name.name}"
+    return replace(statement, location=f"{warehouse}/{folder}", location_span=name.span), None
