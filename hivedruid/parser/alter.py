@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.properties import TIERED
 from hivedruid.errors import ParseError, UnsupportedError, did_you_mean
-from hivedruid.parser import column_changes, constraints
+from hivedruid.parser import column_changes, constraints, without_effect
 from hivedruid.parser.commands import INGESTION_VERBS
 from hivedruid.parser.create import column_list, parse_alter_view, tiered_properties
 from hivedruid.parser.layout import partition_spec
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _OTHER_ALTERS = {
     "DROP": "use REPLACE COLUMNS, or create a table without the column and INSERT INTO it",
-    "CONCATENATE": "remove it",
     "RECOVER": "use MSCK REPAIR TABLE",
 }
 
@@ -101,6 +100,8 @@ def parse_alter(source: SourceStatement, cursor: Cursor) -> Statement:
         return parse_alter_view(source, cursor)
     cursor.expect("TABLE")
     name = cursor.table_name()
+    if (accepted := without_effect.parse_alter(source, cursor)) is not None:
+        return accepted
     start = cursor.current
     parser = next((parse for words, parse in _ALTERS.items() if cursor.accept(*words.split())), None)
     if parser is None:
