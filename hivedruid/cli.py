@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hivedruid import completion
-from hivedruid.commands.options import CLUSTER, HIVECONF, HOME, assignments
+from hivedruid.commands.options import CLUSTER, HIVECONF, HIVEVAR, HOME, assignments
 from hivedruid.versions import TESTED, VERSION
 
 if TYPE_CHECKING:
@@ -163,16 +163,7 @@ def cli(ctx: click.Context) -> int | None:
     help="Run a script file before all others.",
 )
 @click.option("--database", metavar="NAME", help="Use this database.")
-@click.option(
-    "-d",
-    "--define",
-    "--hivevar",
-    "hivevar",
-    multiple=True,
-    metavar="KEY=VALUE",
-    callback=assignments,
-    help="Define ${KEY}.",
-)
+@HIVEVAR
 @HIVECONF
 @click.option(
     "--format", "layout", type=click.Choice(FORMATS), help="How rows are printed; arrow is binary. [default: table]"

@@ -83,6 +83,14 @@ class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
         return SemanticError.__name__
 
 
+class NotThereError(SemanticError):
+    """A database or a partition does not exist, or a table exists already: it depends on the statements before."""
+
+    @property
+    def kind(self) -> str:
+        return SemanticError.__name__
+
+
 class UnsupportedError(HiveDruidError):
     pass
 

@@ -6,7 +6,7 @@ from collections.abc import Set
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError, Span, TableNotFound, did_you_mean
+from hivedruid.errors import NotThereError, SemanticError, Span, TableNotFound, did_you_mean
 from hivedruid.parser.statements import TableName
 
 
@@ -27,7 +27,7 @@ def database_of(name: TableName, snapshot: Snapshot) -> str:
 
 def require_database(database: str, span: Span | None, snapshot: Snapshot) -> None:
     if database not in snapshot.databases:
-        raise SemanticError(
+        raise NotThereError(
             f"Database does not exist: {database}", span=span, hint=did_you_mean(database, snapshot.databases)
         )
 
@@ -89,13 +89,13 @@ def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> N
             )  # fmt: skip
 
 
-def already_exists(table: Table, span: Span | None) -> SemanticError:
+def already_exists(table: Table, span: Span | None) -> NotThereError:
     what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
     what = "Temporary table" if table.is_temporary else what
     if table.metastore:
         place, hint = f" in the Hive metastore {table.metastore}", "choose another name, or another database"
-        return SemanticError(f"{what} {table.full_name} already exists{place}", span=span, hint=hint)
-    return SemanticError(
+        return NotThereError(f"{what} {table.full_name} already exists{place}", span=span, hint=hint)
+    return NotThereError(
         f"{what} {table.full_name} already exists", span=span, hint="drop it first, or use IF NOT EXISTS to keep it"
     )
 

@@ -41,3 +41,13 @@ HIVECONF = click.option(
     shell_complete=completion.settings,
     help="Set a configuration setting, like SET.",
 )
+HIVEVAR = click.option(
+    "-d",
+    "--define",
+    "--hivevar",
+    "hivevar",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=assignments,
+    help="Define ${KEY}.",
+)

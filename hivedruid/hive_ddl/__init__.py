@@ -29,7 +29,9 @@ from hivedruid.script import SourceStatement
 from hivedruid.secret_text import ranges
 from hivedruid.secrets import is_secret, referenced
 
-__all__ = ["Finding", "FindingKind", "Imported", "import_script"]
+UNCHECKED = "not checked because it contains variables"
+
+__all__ = ["UNCHECKED", "Finding", "FindingKind", "Imported", "import_script"]
 
 
 def import_script(text: str, file: str | None = None) -> Iterator[Imported]:
@@ -67,7 +69,7 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
             return Imported(
                 source,
                 text,
-                (*findings, Finding("note", f"not checked because it contains variables: {_explanation(error)}")),
+                (*findings, Finding("note", f"{UNCHECKED}: {_explanation(error)}")),
             )
         return Imported(source, None, (*findings, _refused(error)))
     return Imported(source, text, tuple(findings), _summary(table) if table else "")
@@ -167,7 +169,7 @@ def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
 
 
 def _refused(error: HiveDruidError) -> Finding:
-    return Finding("refused", redact(_explanation(error)))
+    return Finding("refused", redact(error.message), redact(error.hint or ""))
 
 
 def _explanation(error: HiveDruidError, *, hint: bool = True) -> str:

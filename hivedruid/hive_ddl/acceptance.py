@@ -17,6 +17,7 @@ from hivedruid.tables.constraints import refuse_enabled
 from hivedruid.tables.definition import define_table, table_kind
 from hivedruid.tables.druid_tables import check_columns
 from hivedruid.tables.kafka_feed import check_druid_properties
+from hivedruid.tables.placement import placed
 from hivedruid.tables.property_checks import validate
 
 _SETTINGS = {"druid.url": EMBEDDED}
@@ -66,6 +67,7 @@ class Tables:
 
     def _define(self, statement: CreateTable) -> Table:
         database = statement.name.database or self._database
+        statement, _ = placed(statement, "/warehouse", database)
         given = any(item.key == "druid.datasource" for item in statement.properties)
         discovered = _AnyDataSource() if given and not statement.columns else {}
         return define_table(statement, database, _SETTINGS, discovered, _query_columns(statement))
@@ -93,6 +95,8 @@ def _query_columns(statement: CreateTable) -> tuple[Column, ...] | None:
     names = [name.lower() for name in statement.query.named_selects if name]  # type: ignore[attr-defined]
     if "*" in names or (not names and table_kind(statement) == "druid"):
         names = [TIME_COLUMN, *(name for name in names if name not in ("*", TIME_COLUMN))]
+    if not names:  # of a table-generating function
+        names = ["_c0"]
     if statement.columns:
         names = [column.name for column in statement.columns]
     return tuple(Column(name, TIMESTAMP_LTZ if name == TIME_COLUMN else STRING) for name in names)

@@ -224,7 +224,6 @@ def _handler_clauses(shape: Shape) -> None:
 def _file_format(shape: Shape) -> None:
     """STORED AS. Managed tables are Iceberg tables with ORC files; their former format is that of files that LOAD DATA
     reads, and is dropped if it is not supported."""
-    clause = shape.clauses.get("STORED AS")
     if shape.kind not in ("files", "iceberg") or "LIKE" in shape.clauses:
         return
     name = _format_name(shape)
@@ -235,9 +234,6 @@ def _file_format(shape: Shape) -> None:
         if name not in ("ORC", "ORCFILE", ""):
             shape.drop("STORED AS", why)
             return
-    if clause is not None and shape.value("STORED AS").upper() == "INPUTFORMAT" and name != "INPUTFORMAT":
-        shape.draft.replace(clause.start, clause.end, f"STORED AS {name}")
-        shape.draft.say("changed", f"STORED AS INPUTFORMAT … OUTPUTFORMAT … is now STORED AS {name}")
 
 
 def _format_name(shape: Shape) -> str:
@@ -265,7 +261,8 @@ def _has_serde(shape: Shape) -> bool:
 
 
 def _file_location(shape: Shape) -> None:
-    """A managed table with a LOCATION can read those files only as an external table."""
+    """A transactional table with a LOCATION is managed here, and other ones with a LOCATION are external, as in
+    Hive's metastore (`tables/placement.py`)."""
     transactional = any(pair.key == "transactional" and pair.value.lower() == "true" for pair in shape.properties)
     if shape.kind == "iceberg" and "LOCATION" in shape.clauses:
         if transactional:
@@ -273,20 +270,8 @@ def _file_location(shape: Shape) -> None:
                 "LOCATION", "the table starts empty because files of Hive's ACID tables cannot be read; copy the rows"
             )
         else:
-            _make_external(shape, "it reads the existing files at its LOCATION; DROP TABLE keeps them")
-    elif shape.kind == "files" and not {"LOCATION", "LIKE"} & set(shape.clauses):
-        token = shape.draft.tokens[shape.table - 1]
-        shape.draft.replace(token.start, shape.draft.tokens[shape.table].start, "")
-        shape.draft.say(
-            "changed", "the table is managed because EXTERNAL requires a LOCATION; DROP TABLE deletes its rows"
-        )
-        shape.external = False
-
-
-def _buckets(shape: Shape) -> None:
-    if shape.kind in ("files", "iceberg"):
-        shape.drop("CLUSTERED BY", "bucketing is not supported for file tables")
-        shape.drop("SKEWED BY", "SKEWED BY is not supported for file tables")
+            shape.draft.say("note", "the table is external because it has a LOCATION; DROP TABLE deletes its files")
+            shape.external = True
 
 
 def _time_alias(shape: Shape) -> None:
@@ -336,7 +321,7 @@ def _field_names(shape: Shape) -> None:
 
 Rule = Callable[[Shape], None]
 RULES: tuple[Rule, ...] = (
-    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _file_location, _file_format, _buckets,
+    _handler, _external, _kafka_columns, _avro_columns, _handler_clauses, _file_location, _file_format,
     _time_alias,
     _properties, _field_names,
 )  # fmt: skip

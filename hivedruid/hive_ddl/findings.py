@@ -12,7 +12,7 @@ FindingKind = Literal["changed", "dropped", "note", "refused"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A remark about a statement; `text` is one line without secrets.
+    """A remark about a statement; `text` is one line without secrets, `hint` says what to do.
 
     changed: the syntax has changed. dropped: a part without effect in hivedruid was removed. note: the same text has
     another meaning than in Hive, or has requirements. refused: hivedruid has no equivalent.
@@ -20,6 +20,10 @@ class Finding:
 
     kind: FindingKind
     text: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}; {self.hint}" if self.hint else self.text
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def _facts(statement: Imported) -> Iterator[str]:
     if statement.summary:
         yield f"-- makes {statement.summary}"
     for finding in statement.findings:
-        yield f"-- {finding.kind}: {finding.text}"
+        yield f"-- {finding.kind}: {finding}"
     if statement.text == statement.source.text:
         yield "-- the same"
     elif statement.text:

@@ -31,7 +31,7 @@ NEW = """\
 -- {file}:2: SET hive.druid.metadata.password: left out
 --   dropped: hive.druid.metadata.password (the metadata database is not accessed)
 
--- {file}:3: CREATE EXTERNAL TABLE edits (a Druid table with Kafka ingestion): rewritten
+-- {file}:3: CREATE EXTERNAL TABLE edits (a Druid table with Kafka ingestion): changed
 --   changed: 'druid.kafka.ingestion.taskDuration' = 'PT30S' is now 'PT1M': Druid tasks fail with less than a minute
 --   changed: 'druid.kafka.ingestion.consumer.sasl.jaas.config' is now 'env:KAFKA_SASL_JAAS_CONFIG'; store the secret in the environment \
 variable KAFKA_SASL_JAAS_CONFIG on the hosts of Druid's tasks and overlord; sasl.jaas.config names the login module x, which is not allowed
@@ -47,7 +47,7 @@ TBLPROPERTIES (
 -- {file}:11: ADD JAR: left out
 --   dropped: ADD JAR has no effect: files and jars cannot be added
 
--- {file}:12: SELECT 1: as it is
+-- {file}:12: SELECT 1: runs
 SELECT 1 -- the end
 ;
 
@@ -71,7 +71,7 @@ def test_the_script_that_comes_out_runs(old: Path, tmp_path: Path, capsys: pytes
     assert main(["import-hive", str(old)]) == 0
     shown = capsys.readouterr()
     assert shown.out == NEW.format(file=old)
-    assert shown.err == "4 statements: 1 as it is, 1 rewritten, 2 left out, 0 cannot be mapped\n"
+    assert shown.err == "4 statements: 1 run as they are, 1 changed, 2 left out, 0 not checked, 0 cannot run\n"
     new = tmp_path / "new.q"
     new.write_text(shown.out)
     assert main(["sql", "--home", str(tmp_path / "home"), "-f", str(new), "--format", "tsv", "--no-header"]) == 0
@@ -79,7 +79,7 @@ def test_the_script_that_comes_out_runs(old: Path, tmp_path: Path, capsys: pytes
     assert main(["import-hive", "--quiet", str(new)]) == 0
     again = capsys.readouterr()
     outcomes = [line.rpartition(": ")[2] for line in again.out.splitlines() if line.startswith(f"-- {new}:")]
-    assert outcomes == ["as it is", "as it is"]
+    assert outcomes == ["runs", "runs"]
     assert again.err == ""
 
 
@@ -88,13 +88,13 @@ def test_what_cannot_be_mapped_is_a_comment(tmp_path: Path, capsys: pytest.Captu
     path.write_text(BAD)
     assert main(["import-hive", str(path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        f"-- {path}:1: CREATE EXTERNAL TABLE t: cannot be mapped",
+        f"-- {path}:1: CREATE EXTERNAL TABLE t: cannot run",
         "--   changed: 'a.password' is now 'env:A_PASSWORD'; store the secret in the environment variable A_PASSWORD",
         "--   refused: PARTITIONED BY may not be specified for Druid; Druid partitions by time: see druid.segment.granularity",
         "--| CREATE EXTERNAL TABLE t (`__time` timestamp)",
         "--| PARTITIONED BY (d string) STORED BY 'druid' TBLPROPERTIES ('a.password' = '******",
         "",
-        f"-- {path}:3: USE default: as it is",
+        f"-- {path}:3: USE default: runs",
         "USE default;",
         "",
     ]
@@ -109,7 +109,7 @@ def test_check_reports_and_prints_no_statement(old: Path, tmp_path: Path, capsys
     assert lines[1] == "  dropped: hive.druid.metadata.password (the metadata database is not accessed)"
     assert not any("STORED BY" in line for line in lines)
     assert main(["import-hive", "--check", str(old), str(bad)]) == 1
-    assert f"{bad}:1: CREATE EXTERNAL TABLE t: cannot be mapped" in capsys.readouterr().out
+    assert f"{bad}:1: CREATE EXTERNAL TABLE t: cannot run" in capsys.readouterr().out
 
 
 def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     )
     assert main(["import-hive", "-q", "-"]) == 0
     assert capsys.readouterr().out == (
-        "-- line 3: CREATE TABLE t (a managed table): rewritten\n"
+        "-- line 3: CREATE TABLE t (a managed table): changed\n"
         "--   dropped: numRows (Hive's own bookkeeping)\n"
         "CREATE TABLE t (a int);\n\n"
     )

@@ -1,0 +1,21 @@
+-- External partitions: written by other tools, added by hand, somewhere else, repaired, refilled.
+CREATE EXTERNAL TABLE writer (v INT) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' LOCATION '${home}/metrics/dt=2024-01-01';
+INSERT INTO writer VALUES (1), (2);
+CREATE EXTERNAL TABLE metrics (v INT) PARTITIONED BY (dt STRING)
+ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE LOCATION '${home}/metrics';
+SELECT count(*) FROM metrics;
+MSCK REPAIR TABLE metrics;
+SHOW PARTITIONS metrics;
+ALTER TABLE metrics ADD IF NOT EXISTS PARTITION (dt = '2024-01-02') LOCATION '${home}/elsewhere/two'
+PARTITION (dt = '2024-01-03');
+INSERT INTO TABLE metrics PARTITION (dt = '2024-01-02') VALUES (20);
+INSERT INTO TABLE metrics PARTITION (dt) SELECT 21, '2024-01-02' UNION ALL SELECT 30, '2024-01-03';
+INSERT OVERWRITE TABLE metrics PARTITION (dt = '2024-01-02') SELECT v + 1 FROM metrics WHERE dt = '2024-01-02';
+SELECT * FROM metrics ORDER BY dt, v;
+CREATE EXTERNAL TABLE two (v INT) LOCATION '${home}/elsewhere/two';
+SELECT * FROM two ORDER BY v;
+ALTER TABLE metrics DROP PARTITION (dt = '2024-01-02');
+ALTER TABLE metrics PARTITION (dt = '2024-01-03') SET LOCATION '${home}/elsewhere/two';
+SELECT dt, sum(v) FROM metrics GROUP BY dt ORDER BY dt;
+SELECT count(*) FROM two;
+ANALYZE TABLE metrics PARTITION (dt) COMPUTE STATISTICS;
