@@ -531,3 +531,11 @@ CREATE TEMPORARY MACRO plus_one(x INT) x + 1;
 CREATE TEMPORARY MACRO answer() 42;
 -- rule: drop_macro
 DROP TEMPORARY MACRO IF EXISTS plus_one;
+-- rule: create_function
+CREATE FUNCTION texts.clean AS 'texts.clean' USING FILE '/opt/functions/texts.py';
+CREATE TEMPORARY FUNCTION IF NOT EXISTS clean AS 'com.example.Clean' USING JAR '/opt/a.jar', JAR '/opt/b.jar';
+-- rule: function_file
+CREATE FUNCTION clean AS 'texts.clean' USING FILE '/opt/functions/texts.py';
+-- rule: drop_function
+DROP FUNCTION IF EXISTS texts.clean;
+DROP TEMPORARY FUNCTION clean;

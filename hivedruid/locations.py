@@ -44,7 +44,12 @@ def _of_directory(target: InsertTarget, source: SourceStatement) -> InsertTarget
 
 
 def _absolute(location: str | None, source: SourceStatement) -> str | None:
-    if not location or ":" in location.partition("/")[0] or location.startswith("/"):
+    return absolute(location, source) if location else location
+
+
+def absolute(location: str, source: SourceStatement) -> str:
+    """The location, if it is relative from the script's folder, or the current folder without a script."""
+    if ":" in location.partition("/")[0] or location.startswith("/"):
         return location
     folder = os.path.dirname(source.file) if source.file else ""  # noqa: PTH120
     return str(Path(folder, location).absolute())

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note, StatementPlan
+    from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.table import Table
     from hivedruid.clients.cluster import DruidCluster
     from hivedruid.embedded.store import EmbeddedStore
@@ -100,6 +101,7 @@ class Session:
             remember(value for key, value in given.items() if is_secret(key))
         self.database = "default"
         self._macros: dict[str, Macro] = {}
+        self.temporary_functions: dict[tuple[str, str], UserFunction] = {}
         self._note = note
         self._progress = progress
         self._info = info
@@ -293,6 +295,8 @@ class Session:
         def replan(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
             return self._built(parsed, replace(snapshot, answers=answers)).actions
 
+        if snapshot.called:
+            self._get_spark().use(snapshot.called)
         origin = job_origin(parsed, snapshot)
         return execute(built.actions, self._get_services(), query_id, fallback, origin, replan)
 
@@ -415,7 +419,7 @@ class Session:
         settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
         return Facts(
             self.catalog, self._catalogs.renewed(), self.druid, self._get_spark, settings, self.now(), self.database,
-            self.home, self.variables, self._dry_run,
+            self.home, self.variables, self._dry_run, temporary_functions=self.temporary_functions,
         )  # fmt: skip
 
     def _get_services(self) -> Services:
@@ -425,8 +429,8 @@ class Session:
             self._services = Services(
                 self.home, self.catalog, self._catalogs, self.druid, self._get_spark,
                 partial(setattr, self, "database"), self._change_setting, self._reset_setting, self._macros,
-                lambda: self.settings.time_zone, self._place, self._query_context, self.settings, self._note,
-                self._info, self._confirm,
+                self.temporary_functions, lambda: self.settings.time_zone, self._place, self._query_context,
+                self.settings, self._note, self._info, self._confirm,
             )  # fmt: skip
         return self._services
 

@@ -35,13 +35,15 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, bu
     settings = snapshot.settings
     tiers = list(_tier_parts(statement.statement, built, snapshot))
     if statement.mode == "formatted":
-        text = json.dumps(document(built, settings, tiers), indent=2, ensure_ascii=False)
+        functions = {"functions": [each.described for each in snapshot.called]} if snapshot.called else {}
+        text = json.dumps({**document(built, settings, tiers), **functions}, indent=2, ensure_ascii=False)
         return text_result("Explain", text, is_json=True)
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
     extended = [*_extended(built, settings), *_projections(built, snapshot)] if statement.mode == "extended" else []
     tiered = _tiered(tiers, settings.get("hivedruid.tiered.read", "exact").lower())
-    return text_result("Explain", "\n".join([*user_level(built, settings), *tiered, *extended]))
+    own = ["", "Functions:", *(f"  {each.described}" for each in snapshot.called)] if snapshot.called else []
+    return text_result("Explain", "\n".join([*user_level(built, settings), *own, *tiered, *extended]))
 
 
 # --- user level ------------------------------------------------------------------------------------------------

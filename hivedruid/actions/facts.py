@@ -13,6 +13,7 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.engine.engine import DruidEngine
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.functions import Functions
     from hivedruid.spark.jobs import SparkRunner
 
 
@@ -36,3 +37,4 @@ class Facts:
     variables: Mapping[str, str] = field(default_factory=dict)
     plan_only: bool = False
     with_figures: bool = False
+    temporary_functions: Functions = field(default_factory=dict)

@@ -12,6 +12,7 @@ from hivedruid.actions.families import family_of
 from hivedruid.actions.read_only import refuse_changes
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.functions import all_functions
 from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.partitioning.folders import PartitionFolders
     from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.actions.writing.input_files import InputFiles
+    from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.statistics import Statistics
@@ -43,6 +45,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         return gather(statement.statement, replace(facts, plan_only=True, with_figures=figures))
     tables: dict[tuple[str, str], Table] = {}
     reader = TableReader(facts, tables, sees_temporary=_sees_temporary(statement))
+    reader.functions = {**all_functions(facts.catalog), **facts.temporary_functions}
     if isinstance(statement, Query):
         reader.query(statement.expression, facts.database)
     else:
@@ -92,6 +95,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         partitions=partitions, partition_folders=folders,
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),
+        functions=reader.functions, called=reader.called(statement, facts.database),
+        new_function=_new_function(statement, reader, facts),
     )  # fmt: skip
 
 
@@ -189,6 +194,18 @@ def _file_columns(statement: Statement, tables: Mapping[tuple[str, str], Table],
     from hivedruid.actions.ddl.file_columns import file_columns
 
     return file_columns(file, facts.settings)
+
+
+def _new_function(statement: Statement, reader: TableReader, facts: Facts) -> UserFunction | None:
+    if family_of(statement) != "ddl":
+        return None
+    from hivedruid.parser.statements.ddl import CreateFunction
+
+    if not isinstance(statement, CreateFunction):
+        return None
+    from hivedruid.actions.ddl.user_functions import new_function
+
+    return new_function(statement, reader.functions, facts)
 
 
 def _cold_part(table: Table) -> Table | None:

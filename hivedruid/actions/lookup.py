@@ -79,7 +79,13 @@ def table_of_name(database: str, name: str, snapshot: Snapshot, *, temporary: bo
 
 
 def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> None:
-    """Refuse a definition that reads temporary tables: other sessions do not have them."""
+    """Refuse a definition that reads temporary tables or calls temporary functions: other sessions do not have them."""
+    for function in snapshot.called:
+        if not function.database:
+            raise SemanticError(
+                f"{statement} references temporary function {function.name}", span=span,
+                hint="create the function without TEMPORARY",
+            )  # fmt: skip
     for key in sorted(snapshot.queried & snapshot.tables.keys()):
         table = snapshot.tables[key]
         if table.is_temporary:

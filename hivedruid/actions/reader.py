@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.databases import DatabaseDetails, details_of
+from hivedruid.catalog.functions import Functions, UserFunction, named
 from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
@@ -46,6 +47,9 @@ class TableReader:
         self.unreachable: str | None = None
         self.sample: tuple[bytes, ...] = ()
         self.avro_schemas: tuple[str, ...] = ()
+        self.functions: Functions = {}
+        """Those of users."""
+        self._called: dict[UserFunction, None] = {}
         self.mentions = 0
         """The number of table references in queries."""
 
@@ -88,6 +92,16 @@ class TableReader:
             view = parse(SourceStatement(table.view_text))
             if isinstance(view, Query):
                 self.query(view.expression, table.database)
+                self.called(view, table.database)
+
+    def called(self, statement: Statement, database: str) -> tuple[UserFunction, ...]:
+        """The functions of users that a statement calls, and those of the views that were read."""
+        if self.functions:
+            from hivedruid.parser.user_functions import called
+
+            found = (named(self.functions, *call) for call in called(statement, database))
+            self._called.update(dict.fromkeys(filter(None, found)))
+        return tuple(self._called)
 
     def _fields(self, data_source: str) -> Mapping[str, str]:
         """The fields of a data source that is read or written; also reads the limits of the engine."""

@@ -11,6 +11,7 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.engine.kinds import require
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.metastore import Metastore
     from hivedruid.catalogs import Catalogs
     from hivedruid.engine.engine import DruidEngine
@@ -24,9 +25,9 @@ C = TypeVar("C")
 class Services:
     """The services that actions use. `druid` and `spark` are called only when needed; the callbacks change the session.
 
-    `catalogs` are that of the home and the Hive metastore. `place` names the session's engine as recorded by
-    `catalog/places.py`.
-    `note` shows a note, `info` reports what was done, and `confirm` asks the user for confirmation.
+    `catalogs` are that of the home and the Hive metastore. `macros` and `functions` are the temporary ones of the
+    session. `place` names its engine as recorded by `catalog/places.py`. `note` shows a note, `info` reports what was
+    done, and `confirm` asks the user for confirmation.
     """
 
     home: Path
@@ -38,6 +39,7 @@ class Services:
     change_setting: Callable[[str, str], None]
     reset_setting: Callable[[str | None], None]
     macros: dict[str, Macro]
+    functions: dict[tuple[str, str], UserFunction]
     zone: Callable[[], str]
     place: Callable[[], str]
     query_context: Callable[[], Mapping[str, Any]]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.actions.writing.input_files import InputFiles
     from hivedruid.catalog.databases import DatabaseDetails
+    from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.streams import StreamRecord
@@ -59,7 +60,8 @@ class Snapshot(PlannerFacts):
     the statement creates, changes or shows.
     `partitions` are those of external tables, and of managed ones if they are known; `partition_folders` what MSCK
     finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
-    LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE.
+    LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE. `called` are the functions of users that
+    the statement calls, directly or through views, `new_function` is that of CREATE FUNCTION.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -95,6 +97,8 @@ class Snapshot(PlannerFacts):
     has_moves: bool = False
     input_files: InputFiles | None = None
     file_columns: tuple[ColumnDef, ...] = ()
+    called: tuple[UserFunction, ...] = ()
+    new_function: UserFunction | None = None
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

@@ -273,6 +273,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
     ),
     ("ALTER TABLE databases ADD COLUMN details TEXT NOT NULL DEFAULT '{}'",),  # see catalog/databases.py
+    (
+        """
+        CREATE TABLE functions (
+            database TEXT NOT NULL REFERENCES databases (name),
+            name TEXT NOT NULL,
+            definition TEXT NOT NULL,          -- the UserFunction as JSON
+            PRIMARY KEY (database, name)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

@@ -104,6 +104,7 @@ class Catalog:
                     f"Database {name} is not empty. One or more tables exist.",
                     hint="use DROP DATABASE … CASCADE to drop its tables, too",
                 )
+            connection.execute("DELETE FROM functions WHERE database = ?", (name,))
             connection.execute("DELETE FROM databases WHERE name = ?", (name,))
 
     def tables(self, database: str) -> tuple[Table, ...]:
@@ -307,7 +308,7 @@ def to_json(table: Table) -> str:
 
 
 def _column_json(column: Column) -> dict[str, Any]:
-    result: dict[str, Any] = {"name": column.name, "type": _type_json(column.type)}
+    result: dict[str, Any] = {"name": column.name, "type": type_json(column.type)}
     if column.comment:
         result["comment"] = redact(column.comment)
     if column.field is not None:
@@ -315,14 +316,14 @@ def _column_json(column: Column) -> dict[str, Any]:
     return result
 
 
-def _type_json(hive: HiveType) -> Any:
+def type_json(hive: HiveType) -> Any:
     if not (hive.params or hive.children or hive.fields):
         return hive.name
     result: dict[str, Any] = {"name": hive.name}
     if hive.params:
         result["params"] = list(hive.params)
     if hive.children:
-        result["children"] = [_type_json(child) for child in hive.children]
+        result["children"] = [type_json(child) for child in hive.children]
     if hive.fields:
         result["fields"] = list(hive.fields)
     return result
@@ -336,7 +337,7 @@ def from_json(table_id: str, database: str, name: str, definition: str) -> Table
         name=name,
         kind=value["kind"],
         columns=tuple(
-            Column(column["name"], _type(column["type"]), column.get("comment", ""), column.get("field"))
+            Column(column["name"], type_of_json(column["type"]), column.get("comment", ""), column.get("field"))
             for column in value["columns"]
         ),
         external=value["external"],
@@ -356,12 +357,12 @@ def from_json(table_id: str, database: str, name: str, definition: str) -> Table
     )
 
 
-def _type(value: Any) -> HiveType:
+def type_of_json(value: Any) -> HiveType:
     if isinstance(value, str):
         return HiveType(value)
     return HiveType(
         value["name"],
         tuple(value.get("params", ())),
-        tuple(_type(child) for child in value.get("children", ())),
+        tuple(type_of_json(child) for child in value.get("children", ())),
         tuple(value.get("fields", ())),
     )

@@ -13,6 +13,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
+from hivedruid.catalog.functions import SPARK_PREFIXES, shown_name
 from hivedruid.catalog.types import DOUBLE, HiveType
 from hivedruid.druid.decimals import decimal_arithmetic, solved_comparison
 from hivedruid.druid.exactness import NotExact
@@ -124,7 +125,8 @@ class DruidExpressions:
 
         translate = translation(op)
         if translate is None:
-            raise NotExact(f"Druid has no equivalent of Hive's {op}()")
+            whose = "" if op.startswith(SPARK_PREFIXES) else "Hive's "
+            raise NotExact(f"Druid has no equivalent of {whose}{shown_name(op)}()")
         return translate(self, rex)
 
     # --- comparisons and arithmetic ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from hivedruid.catalog.functions import shown_name
 from hivedruid.catalog.types import BOOLEAN, DOUBLE, FLOAT, STRING, UNKNOWN, HiveType, array_of
 from hivedruid.evaluation.exactness import NotLocal
 from hivedruid.evaluation.functions import FUNCTIONS, NULLS, Given
@@ -72,7 +73,7 @@ def _call(rex: Call, scope: Scope) -> Compiled:
         return special(rex, scope)
     build = FUNCTIONS.get(rex.op)
     if build is None:
-        raise NotLocal(f"{rex.op}() is not evaluated locally")
+        raise NotLocal(f"{shown_name(rex.op)}() is not evaluated locally")
     function = build(rex, scope.given)
     _check_count(function, rex)
     args = [compiled(arg, scope) for arg in rex.args]

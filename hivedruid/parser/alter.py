@@ -61,9 +61,14 @@ def parse_drop(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser import macros
 
         return macros.parse_drop(source, cursor)
+    temporary = cursor.accept("TEMPORARY", "FUNCTION")
+    if temporary or cursor.accept("FUNCTION"):
+        from hivedruid.parser import user_functions
+
+        return user_functions.parse_drop(source, cursor, temporary=temporary)
     kind = cursor.accept_one("TABLE", "VIEW", "DATABASE", "SCHEMA")
     if kind is None:
-        cursor.fail("TABLE, VIEW, DATABASE or STREAM")
+        cursor.fail("TABLE, VIEW, DATABASE, FUNCTION or STREAM")
     exists = cursor.accept("IF", "EXISTS")
     if kind == "TABLE":
         name = cursor.table_name()

@@ -68,9 +68,14 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
         from hivedruid.parser.macros import parse_create as parse_create_macro
 
         return parse_create_macro(source, cursor)
+    temporary = cursor.accept("TEMPORARY", "FUNCTION")
+    if temporary or cursor.accept("FUNCTION"):
+        from hivedruid.parser.user_functions import parse_create as parse_create_function
+
+        return parse_create_function(source, cursor, temporary=temporary)
     sort = cursor.accept_one("MANAGED", "TRANSACTIONAL", "EXTERNAL", "TEMPORARY")
     if not cursor.accept("TABLE"):
-        cursor.fail("TABLE, VIEW, DATABASE or STREAM" if sort in (None, "MANAGED") else "TABLE")
+        cursor.fail("TABLE, VIEW, DATABASE, FUNCTION or STREAM" if sort in (None, "MANAGED") else "TABLE")
     return replace(_table(source, cursor, external=sort == "EXTERNAL"), temporary=sort == "TEMPORARY")
 
 

@@ -78,6 +78,8 @@ def _describe_function(source: SourceStatement, cursor: Cursor) -> DescribeFunct
     elif token is not None and re.fullmatch(r"\w+", token.text):  # `if` and `map` are keywords elsewhere
         name = token.text
         cursor.index += 1
+        if cursor.accept("."):
+            name += f".{cursor.name('a function name')[0]}"
     else:
         cursor.fail("a function name")
     cursor.end()

@@ -28,6 +28,7 @@ from hivedruid.plan.convert_times import extract, floor, interval, interval_arit
 from hivedruid.plan.functions import function_type
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, SortKey
 from hivedruid.plan.scope import Scope, struct_field
+from hivedruid.plan.user_functions import qualified_call
 
 if TYPE_CHECKING:
     from hivedruid.plan.build import Builder
@@ -345,6 +346,8 @@ class Converter:
         return self.scope.resolve(parts, self.span(e))
 
     def _dot(self, e: exp.Expr) -> Rex:
+        if isinstance(e.expression, exp.Anonymous):
+            return qualified_call(self, e)
         return struct_field(self.convert(e.this), e.expression.name, self.span(e))
 
     def _bracket(self, e: exp.Expr) -> Rex:

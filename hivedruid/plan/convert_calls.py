@@ -25,6 +25,7 @@ from hivedruid.plan.functions import (
 )
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey
 from hivedruid.plan.signatures import KINDS, accepts
+from hivedruid.plan.user_functions import user_call
 
 if TYPE_CHECKING:
     from hivedruid.plan.convert import Converter
@@ -42,6 +43,9 @@ CAST_FUNCTIONS = frozenset(
 
 def anonymous(c: Converter, e: exp.Expr) -> Rex:
     name = called_name(e)
+    user = c.builder.snapshot.function(None, name) if c.builder.snapshot.functions else None
+    if user is not None and (not user.database or not _is_built_in(name)):
+        return user_call(c, user, e)
     if name in CAST_FUNCTIONS and len(e.expressions) == 1:
         return cast_function(c, HiveType(name), c.convert(e.expressions[0]), e)
     written, name = name, ALIASES.get(name, name)
@@ -61,6 +65,10 @@ def anonymous(c: Converter, e: exp.Expr) -> Rex:
     return function(c, name, [c.convert(arg) for arg in e.expressions], e)
 
 
+def _is_built_in(name: str) -> bool:
+    return ALIASES.get(name, name) in FUNCTIONS or name in CAST_FUNCTIONS or ALIASES.get(name) in TESTS
+
+
 def cast_function(c: Converter, to: HiveType, value: Rex, e: exp.Expr) -> Rex:
     takes = value.type.is_string or value.type in (to, t.UNKNOWN, t.VOID)
     if not takes and (to == t.BINARY or to in literals.INTERVAL_TEXTS):
@@ -75,7 +83,7 @@ def check_count(c: Converter, written: str, name: str, given: int, e: exp.Expr) 
             return
         from hivedruid.plan.refused_functions import no_such_function
 
-        raise no_such_function(written, c.span(e))
+        raise no_such_function(written, c.span(e), c.builder.snapshot.function_names)
     if not function.least <= given <= function.most:
         raise SemanticError(f"{written}() takes {function.wanted()}, not {given}", span=c.span(e))
 

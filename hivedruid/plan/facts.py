@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
+from hivedruid.catalog.functions import TEMPORARY, Functions, UserFunction, named
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.errors import SemanticError, Span
@@ -33,7 +34,7 @@ class PlannerFacts:
     which data sources are needed. `topics` are the offsets of Kafka tables that are read, by (database, name), once the
     times whose offsets are needed are known. `tiers` describes the parts of tiered tables, by (database, name).
     `answers` contains the rows of native queries that have run for this statement, by the text of the query
-    (`plan.ask_first`); None if none may be run.
+    (`plan.ask_first`); None if none may be run. `functions` are those that users created.
     """
 
     settings: Mapping[str, str]
@@ -51,9 +52,19 @@ class PlannerFacts:
     segments: ScannedSegments | None = None
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
     tiers: Mapping[tuple[str, str], TierFacts] = field(default_factory=dict)
+    functions: Functions = field(default_factory=dict)
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))
+
+    def function(self, database: str | None, name: str) -> UserFunction | None:
+        return named(self.functions, database, self.database, name)
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """The functions of users, as a statement may call them."""
+        short = {TEMPORARY, self.database}
+        return tuple(sorted(f.name if f.database in short else f.full_name for f in self.functions.values()))
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         """The files of a managed table that can have rows of a condition; None if that is not known."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hivedruid.errors import UnsupportedError
 from hivedruid.plan.nodes import Node, Project, Values, map_expressions
-from hivedruid.plan.rex import Rex, Subquery, refs, transform, walk
+from hivedruid.plan.rex import Rex, Subquery, is_random, refs, transform, walk
 
 
 @dataclass
@@ -48,7 +48,7 @@ class KeptRows:
     def _plan(self, node: Node, *, is_whole: bool = False) -> Node:
         if not node.outer_refs():
             return node if isinstance(node, Values) and not node.columns else self._kept(node, is_whole=is_whole)
-        if not all(rex.is_deterministic for rex in node.expressions()):
+        if any(map(is_random, node.expressions())):
             raise UnsupportedError(
                 "a subquery that reads columns of the table must have the same result whenever it is computed",
                 hint="compute it in a subquery that does not read them",

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.functions import SPARK_PREFIXES, shown_name
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import HiveDruidError
 from hivedruid.plan.blocks import Block, Definition, block_of, definition_of
@@ -127,6 +128,9 @@ def fit_definition(table: Table, node: Node) -> Definition | str:
         return "druid.rollup merges its rows"
     if table.properties.get("druid.query.granularity", "NONE").upper() != "NONE":
         return f"druid.query.granularity rounds its {TIME_COLUMN}"
+    for rex in (part for inner in node.walk() for e in inner.expressions() for part in walk(e)):
+        if isinstance(rex, Call) and rex.op.startswith(SPARK_PREFIXES):
+            return f"it calls {shown_name(rex.op)}(), whose code may change"
     return definition_of(node)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
@@ -40,10 +41,10 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
 """Names (`*` matches any suffix), the reason, and the hint."""
 
 
-def no_such_function(name: str, span: Span | None) -> HiveDruidError:
-    """The error for a function name that is not in the table."""
+def no_such_function(name: str, span: Span | None, own: Iterable[str] = ()) -> HiveDruidError:
+    """The error for a function name that is not in the table, nor among those that users created (`own`)."""
     for names, reason, hint in REFUSED:
         if any(fnmatchcase(name, pattern) for pattern in names.split()):
             return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=hint or None)
-    hint = did_you_mean(name, function_names()) or "run SHOW FUNCTIONS to list the functions"
+    hint = did_you_mean(name, [*function_names(), *own]) or "run SHOW FUNCTIONS to list the functions"
     return SemanticError(f"unknown function '{name}'", span=span, hint=hint)

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 from typing import Literal as Choice
 
+from hivedruid.catalog.functions import SPARK_PREFIXES, VARYING_PREFIX
 from hivedruid.catalog.types import BOOLEAN, HiveType
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Rex:
     def is_deterministic(self) -> bool:
         if _is_and(self):
             return all(a.is_deterministic for a in self.args)
-        return not any(isinstance(node, Call) and node.op in NON_DETERMINISTIC for node in walk(self))
+        return not any(isinstance(node, Call) and _may_vary(node.op) for node in walk(self))
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,17 @@ def asks_for_grouping(rex: Rex) -> bool:
 
 
 NON_DETERMINISTIC = frozenset({"rand", "random", "uuid", "randn", "monotonically_increasing_id", "surrogate_key"})
+
+
+def _may_vary(op: str) -> bool:
+    """Whether calls stay where the statement has them. Those of functions of users may fail for other rows."""
+    return op in NON_DETERMINISTIC or op.startswith(SPARK_PREFIXES)
+
+
+def is_random(rex: Rex) -> bool:
+    """Whether another evaluation may have another result."""
+    calls = (node.op for node in walk(rex) if isinstance(node, Call))
+    return not rex.is_deterministic and any(op in NON_DETERMINISTIC or op.startswith(VARYING_PREFIX) for op in calls)
 
 
 def is_deterministic(rex: Rex) -> bool:

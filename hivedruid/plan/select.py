@@ -26,7 +26,7 @@ from hivedruid.plan.rex import (
     conjunction,
     conjuncts,
     has,
-    is_deterministic,
+    is_random,
     refs,
     walk,
 )
@@ -363,7 +363,7 @@ class SelectBlock:
                 span=self.b.span(clause),
                 hint="use grouping() in SELECT or HAVING",
             )
-        if name == "ON" and not is_deterministic(rex):
+        if name == "ON" and is_random(rex):
             raise UnsupportedError(
                 "non-deterministic functions in ON are not supported",
                 span=self.b.span(clause),

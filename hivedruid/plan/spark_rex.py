@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
+from hivedruid.catalog.functions import JAVA_PREFIX
+from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, TIMESTAMP, HiveType, spark_type
 from hivedruid.plan import literals
 from hivedruid.plan.masks import MASKS
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
@@ -183,6 +184,9 @@ class SparkRex:
             return special(self, rex)
         if op in _KEEP_INSTANTS:
             return f"{op}({', '.join(self._sql(a) for a in args)})"
+        if op.startswith(JAVA_PREFIX):  # Hive's classes have one type of timestamps
+            given = (f"CAST({self._sql(a)} AS TIMESTAMP)" if a.type == TIMESTAMP else self._sql(a) for a in args)
+            return f"{op}({', '.join(given)})"
         return f"{op}({', '.join(self.local(a) for a in args)})"  # functions of a time use the session's calendar
 
     def _string_in(self, rex: Call) -> str:

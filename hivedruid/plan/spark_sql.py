@@ -274,8 +274,11 @@ class _Writer:
             nulls = [self.rex.sql(Literal(c.type, None), {}) for c in node.columns]
             items = ", ".join(f"{n} AS {quote_identifier(c.id)}" for n, c in zip(nulls, node.columns, strict=True))
             return _Block(f"(SELECT {items} WHERE FALSE)", node.columns)
-        rows = ", ".join("(" + ", ".join(self.rex.sql(v, {}) for v in row) + ")" for row in node.rows)
         names = ", ".join(quote_identifier(c.id) for c in node.columns)
+        if not all(value.is_deterministic for row in node.rows for value in row):  # Spark's VALUES are constants
+            selects = " UNION ALL ".join(f"SELECT {', '.join(self.rex.sql(v, {}) for v in row)}" for row in node.rows)
+            return _Block(f"({selects}) AS _v ({names})", node.columns)
+        rows = ", ".join("(" + ", ".join(self.rex.sql(v, {}) for v in row) + ")" for row in node.rows)
         return _Block(f"VALUES {rows} AS _v ({names})", node.columns)
 
     def _lateral_view(self, node: nodes.LateralView) -> _Block:

@@ -13,6 +13,7 @@ from hivedruid.repl.places import Place, place
 from hivedruid.repl.vocabulary import Candidate
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.table import Table
     from hivedruid.session import Session
 
@@ -25,6 +26,7 @@ class Names:
 
     def __init__(self, session: Session) -> None:
         self._catalog = session.catalog
+        self._temporary = session.temporary_functions
         self.database = session.database
         self._tables: dict[str, tuple[str, ...]] = {}
         self._views: dict[str, tuple[str, ...]] = {}
@@ -43,6 +45,18 @@ class Names:
         from hivedruid.catalog.streams import Streams
 
         return tuple(record.stream.full_name for record in Streams(self._catalog).all())
+
+    @cached_property
+    def functions(self) -> tuple[Candidate, ...]:
+        """Those that users created."""
+        from hivedruid.catalog.functions import all_functions
+
+        none: dict[tuple[str, str], UserFunction] = {}
+        known = {**_read(partial(all_functions, self._catalog), none), **self._temporary}.values()
+        names = [each.name if each.database in ("", self.database) else each.full_name for each in known]
+        return tuple(
+            Candidate(name, "function", each.help, each.signature) for name, each in zip(names, known, strict=True)
+        )
 
     def tables(self, database: str) -> tuple[str, ...]:
         if database not in self._tables:
@@ -208,6 +222,7 @@ def _expression(at: Place, names: Names) -> Iterator[Candidate]:
     yield from columns.values()
     yield from (Candidate(alias, "table", named) for alias, named in at.tables.items())
     if at.prefix or not columns:
+        yield from names.functions
         yield from vocabulary.functions()
         yield from vocabulary.keywords()
 

@@ -12,6 +12,7 @@ from hivedruid.errors import ExecutionError, HiveDruidError, SparkError, SparkOp
 from hivedruid.secret_text import redact
 from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
+from hivedruid.spark.function_calls import MARK
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
@@ -28,6 +29,11 @@ _RPC = re.compile(
 _VALUES = (
     ("[NULL_MAP_KEY]", "a map key is NULL", "exclude such rows with WHERE, or use coalesce()"),
     (
+        "PYTHON_UDF_IN_ON_CLAUSE",
+        "Spark cannot evaluate a Python function over both sides of an outer join in ON",
+        "compute it over one side in a subquery",
+    ),
+    (
         "PatternSyntaxException",
         "invalid regular expression: {}",
         "exclude such rows with WHERE",
@@ -35,6 +41,7 @@ _VALUES = (
     (UNWRITABLE, "{}", "change such rows, or exclude them with WHERE"),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
+_FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
 _WORKER = re.compile(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) executor \d+\)")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
@@ -65,6 +72,8 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         worker = _WORKER.search(text)
         where = f"worker {worker[1]}" if worker else "its machines"
         return SparkError(f"Spark cannot find a file on {where}: {first_line(text)}", hint=f"{HINT}; {hint}")
+    if function := _FUNCTION.search(text):
+        return SparkError(function[1], hint=hint)
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")

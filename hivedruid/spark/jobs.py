@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.properties import MALFORMED_ROWS, consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.errors import (
@@ -113,6 +114,11 @@ class SparkRunner:
         self._schemas = schemas
         self._job_inputs = JobInputs(settings, FileSchemas(settings), self.iceberg, schemas, rejects, note)
         self._warned = False
+        self._functions: dict[str, UserFunction] = {}
+
+    def use(self, functions: Iterable[UserFunction]) -> None:
+        """Make functions of users available to the following jobs."""
+        self._functions.update((function.spark_name, function) for function in functions)
 
     def rows(self, job: SparkJob) -> Batches:
         """The result rows of the job, streamed; the job ends when the last row is consumed."""
@@ -349,6 +355,7 @@ class SparkRunner:
             self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress, name=self._name
         ) as running:
             self.iceberg.make_ready(running.spark, needed, target)
+            running.register(self._functions)
             with commit_checks.checked(running.spark, self.iceberg, written):
                 yield running
 

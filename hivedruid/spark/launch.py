@@ -40,6 +40,15 @@ STATIC = {
     ),
 }
 
+CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
+HIVE_CATALOG = {
+    "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:hivedruid;create=true",
+    "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
+    "spark.hadoop.hive.metastore.schema.verification": "false",
+}
+"""The metastore of a server with Hive support, which Java functions require: an empty one in memory, since Spark's own
+catalog has no tables."""
+
 SERVICE = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
@@ -91,7 +100,7 @@ memory and is replaced."""
 EXTENSIONS = "spark.sql.extensions"
 ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
-_START_SQL = (EXTENSIONS, "spark.sql.cache.serializer")
+_START_SQL = (EXTENSIONS, "spark.sql.cache.serializer", CATALOG_IMPLEMENTATION)
 """SQL settings that only take effect at start; all others are per session."""
 _CLIENT = ("spark.remote", "spark.remote.token")
 
@@ -145,6 +154,8 @@ def configuration(
     given = wanted.settings
     local = is_local(given)
     properties = {**STATIC, **(given if local else _authenticated(given)), **MEANING, **SERVICE}
+    if given.get(CATALOG_IMPLEMENTATION) == "hive":
+        properties = {**HIVE_CATALOG, **properties}
     if wanted.libraries:
         properties[EXTENSIONS] = ",".join(filter(None, [given.get(EXTENSIONS), ICEBERG_EXTENSIONS]))
     if local:

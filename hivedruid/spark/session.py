@@ -24,6 +24,7 @@ from time import sleep, time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from hivedruid.catalog.functions import UserFunction
 from hivedruid.errors import ConnectError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.local import archives, artifacts
@@ -66,6 +67,8 @@ class _Client:
     mark: server.ClientMark | RemoteMark
     owner: str
     applied: dict[str, str] = field(default_factory=dict, repr=False)
+    functions: set[str] = field(default_factory=set, repr=False)
+    """The functions of users that were registered, by their names in Spark."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,16 @@ class Job:
     home: Path
     log: Path
     shares_files: bool
+    functions: set[str]
+    """The functions of users that the session has."""
+
+    def register(self, functions: Mapping[str, UserFunction]) -> None:
+        """Add functions, by their names in Spark, to the session."""
+        if missing := {name: each for name, each in functions.items() if name not in self.functions}:
+            from hivedruid.spark.user_functions import register
+
+            register(self.spark, missing.values())
+            self.functions.update(missing)
 
     def lost(self, error: BaseException) -> bool:
         """Whether the server has exited since the job started; `error` may be the first sign of it."""
@@ -126,7 +139,7 @@ def job(
         client.spark.addTag(tag)
         try:
             shares_files = own is not None and launch.is_local(settings)
-            yield Job(client.spark, own, where, _log_of(where, home), shares_files)
+            yield Job(client.spark, own, where, _log_of(where, home), shares_files, client.functions)
         except (KeyboardInterrupt, GeneratorExit):
             with suppress(Exception):  # a stopped server runs no jobs
                 client.spark.interruptTag(tag)

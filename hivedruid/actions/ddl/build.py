@@ -9,7 +9,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from hivedruid.actions.compacting import build as compaction
-from hivedruid.actions.ddl import alter, columns, databases, removal
+from hivedruid.actions.ddl import alter, columns, databases, removal, user_functions
 from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseAction
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting import build as ingestion
@@ -93,6 +93,10 @@ def _actions(
             return _create_view(statement, snapshot, view_columns)
         case s.DropView():
             return removal.drop_view(statement, snapshot)
+        case s.CreateFunction():
+            return user_functions.create(statement, snapshot)
+        case s.DropFunction():
+            return user_functions.drop(statement, snapshot)
         case _:
             assert_never(statement)
 
@@ -152,7 +156,7 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
 
     table = Table(
         database, statement.name.name, "view", columns, comment=comment, properties=properties,
-        view_text=qualified(statement.query_text, snapshot.database),
+        view_text=qualified(statement.query_text, snapshot.database, snapshot.functions),
         table_id=existing.table_id if existing else "",
     )  # fmt: skip
     return (AddTable(table, replace=existing is not None),)

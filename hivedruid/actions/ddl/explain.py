@@ -12,6 +12,7 @@ from hivedruid.actions.plan_text import indent, json_lines
 from hivedruid.actions.utility.constraints import clause
 from hivedruid.actions.utility.show import quoted, table_type
 from hivedruid.catalog.databases import DatabaseDetails
+from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.compaction import config_path
@@ -53,10 +54,26 @@ def _describe(action: c.DdlAction) -> tuple[str, Fields]:
             return "Alter Database Operator", [("database", action.name), *_details(action.details)]
         case c.RemoveDatabase():
             return _remove_database(action)
+        case c.AddFunction(function):
+            return "Create Function Operator", _function_fields(function)
+        case c.RemoveFunction(function):
+            return "Drop Function Operator", [("name", function.full_name)]
         case c.UseDatabaseAction():
             return "Switch Database Operator", [("database", action.name)]
         case _:
             assert_never(action)
+
+
+def _function_fields(function: UserFunction) -> Fields:
+    return [
+        ("name", function.full_name),
+        ("temporary", not function.database),
+        ("language", function.language),
+        ("code", function.code),
+        ("files", ", ".join(function.resources)),
+        ("call", function.described.partition(":")[0]),
+        ("deterministic", function.is_deterministic),
+    ]
 
 
 def _details(details: DatabaseDetails) -> Fields:

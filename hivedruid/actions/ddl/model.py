@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.databases import NO_DETAILS, DatabaseDetails
+from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.table import Table
 
 if TYPE_CHECKING:
@@ -129,6 +130,28 @@ class UseDatabaseAction(Action):
         return self
 
 
+@dataclass(frozen=True)
+class AddFunction(Action):
+    """CREATE FUNCTION."""
+
+    function: UserFunction
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
+@dataclass(frozen=True)
+class RemoveFunction(Action):
+    """DROP FUNCTION."""
+
+    function: UserFunction
+
+    @property
+    def names_only(self) -> Action:
+        return self
+
+
 DdlAction = (
     AddTable
     | RemoveTable
@@ -139,4 +162,6 @@ DdlAction = (
     | ChangeDatabase
     | RemoveDatabase
     | UseDatabaseAction
+    | AddFunction
+    | RemoveFunction
 )

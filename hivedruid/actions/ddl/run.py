@@ -7,12 +7,14 @@ from typing import assert_never
 
 from hivedruid.actions.ddl.model import (
     AddDatabase,
+    AddFunction,
     AddTable,
     ChangeDatabase,
     DdlAction,
     EmptyTable,
     RemoveColdPart,
     RemoveDatabase,
+    RemoveFunction,
     RemoveTable,
     ReplaceTable,
     UseDatabaseAction,
@@ -21,6 +23,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.databases import set_details
+from hivedruid.catalog.functions import add_function, remove_function
 from hivedruid.catalog.statistics import StatisticsStore
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
@@ -51,6 +54,16 @@ def run(action: Action, services: Services) -> None:
             set_details(services.catalog, action.name, action.details)
         case RemoveDatabase():
             _remove_database(action, services)
+        case AddFunction(function):
+            if function.database:
+                add_function(services.catalog, function)
+            else:
+                services.functions[(function.database, function.name)] = function
+        case RemoveFunction(function):
+            if function.database:
+                remove_function(services.catalog, function.database, function.name)
+            else:
+                services.functions.pop((function.database, function.name), None)
         case UseDatabaseAction():
             services.use_database(action.name)
         case _:

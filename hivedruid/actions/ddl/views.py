@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from sqlglot import exp
 
+from hivedruid.catalog.functions import Functions
+from hivedruid.parser.functions import called_name
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.tokens import tokenize
+from hivedruid.plan.functions import ALIASES, FUNCTIONS
 from hivedruid.script import SourceStatement
 
 
-def qualified(text: str, database: str) -> str:
-    """The query with the database added to every unqualified table name, as Hive expands a view's text.
-
-    Names of WITH queries are left unchanged.
+def qualified(text: str, database: str, functions: Functions = MappingProxyType({})) -> str:
+    """The query with the database added to every unqualified name of a table or of one of the `functions`, as Hive
+    expands a view's text. Names of WITH queries are left unchanged.
     """
     source = SourceStatement(text)
     tree = parse_query(source, tokenize(source))
@@ -29,6 +33,10 @@ def qualified(text: str, database: str) -> str:
         start = name.meta.get("start")
         if start is not None:
             places.append(start)
+    for call in tree.find_all(exp.Anonymous) if functions else ():
+        is_known = called_name(call) in FUNCTIONS or called_name(call) in ALIASES
+        if (database, called_name(call)) in functions and not is_known and not isinstance(call.parent, exp.Dot):
+            places.append(call.meta["start"])
     for start in sorted(set(places), reverse=True):
         text = f"{text[:start]}`{database}`.{text[start:]}"
     return text

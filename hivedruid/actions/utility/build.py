@@ -38,7 +38,7 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
         case u.DescribeDatabase():
             return show.describe_database(statement, snapshot)
         case u.DescribeFunction():
-            return show.describe_function(statement)
+            return show.describe_function(statement, snapshot)
         case u.ShowNames():
             return show.show_names(statement, snapshot)
         case u.ShowColumns():

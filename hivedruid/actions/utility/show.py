@@ -11,6 +11,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.utility.constraints import information, of_column, of_table
 from hivedruid.actions.utility.model import Show
 from hivedruid.catalog.databases import NO_DETAILS
+from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
@@ -243,13 +244,26 @@ def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
     if statement.kind == "functions":
         from hivedruid.plan.functions import function_names
 
-        return _show(("tab_name",), _matching(function_names(), statement.like))
+        own = (each.full_name for each in snapshot.functions.values())
+        return _show(("tab_name",), _matching({*function_names(), *own}, statement.like))
     database = statement.database or snapshot.database
     require_database(database, statement.span, snapshot)
     return _show(("tab_name",), _matching(snapshot.names, statement.like))
 
 
-def describe_function(statement: u.DescribeFunction) -> Show:
+def _describe_own(function: UserFunction, *, extended: bool) -> Show:
+    text = f"{function.signature} - {function.help}" if function.help else function.signature
+    if not extended:
+        return _show(("tab_name",), [(text,)])
+    code = f"{'Java class' if function.language == 'java' else 'Python function'}: {function.code}"
+    returns = f"Returns: {function.returns}" if function.language == "python" else ""
+    kind = "" if function.is_deterministic else "Not deterministic"
+    kind = kind or ("Temporary function" if not function.database else "")
+    lines = [text, returns, code, *(f"File: {each}" for each in function.resources), kind]
+    return _show(("tab_name",), [(line,) for line in lines if line])
+
+
+def describe_function(statement: u.DescribeFunction, snapshot: Snapshot) -> Show:
     """As in Hive, an unknown name is no error."""
     from hivedruid.plan.function_help import HELP
     from hivedruid.plan.functions import ALIASES, FUNCTIONS, function_names
@@ -257,8 +271,12 @@ def describe_function(statement: u.DescribeFunction) -> Show:
 
     name = statement.name
     canonical = ALIASES.get(name, name)
+    database, _, short = name.rpartition(".")
+    own = snapshot.function(database or None, short)
+    if own is not None and (not own.database or name not in function_names()):
+        return _describe_own(own, extended=statement.extended)
     if name not in function_names():
-        error = no_such_function(name, None)
+        error = no_such_function(name, None, snapshot.function_names)
         return _show(("tab_name",), [(f"{error.message}; {error.hint}" if error.hint else error.message,)])
     function = FUNCTIONS.get(canonical)
     rows = [(f"{function.signature(name) if function else name} - {HELP[canonical]}",)]

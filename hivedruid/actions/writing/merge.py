@@ -25,7 +25,7 @@ from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.build import Builder
 from hivedruid.plan.convert import Converter
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, Subquery, conjunction, has, refs, substitute
+from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, Subquery, conjunction, has, is_random, refs, substitute
 from hivedruid.plan.scope import Relation, Scope
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
@@ -128,7 +128,7 @@ class _Clauses:
 
     def condition(self, e: exp.Expr, where: str) -> Rex:
         rex = self._checked(e, self.converter.boolean, where)
-        if not rex.is_deterministic:
+        if is_random(rex):
             raise UnsupportedError(
                 f"the condition of {where} must have the same result whenever it is computed",
                 span=self.builder.span(e),

@@ -28,7 +28,7 @@ from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.kept_rows import KeptRows
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Literal, Over, Rex, Subquery, conjunction, has, substitute
+from hivedruid.plan.rex import Literal, Over, Rex, Subquery, conjunction, has, is_random, substitute
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_sql import expressions_sql
 from hivedruid.plan.spark_text import quote_identifier
@@ -126,7 +126,7 @@ def _refuse_others(node: Node, statement: ChangeRows, builder: Builder) -> None:
     while isinstance(below, nodes.Project | nodes.Filter):
         if any(has(rex, Over) for rex in below.expressions()):
             raise SemanticError("window functions are not possible in UPDATE and DELETE", span=span, hint=_OVERWRITE)
-        if isinstance(below, nodes.Filter) and not below.condition.is_deterministic:
+        if isinstance(below, nodes.Filter) and is_random(below.condition):
             where = statement.query.args.get("where")
             raise UnsupportedError(
                 "the condition of UPDATE and DELETE must have the same result whenever it is computed",

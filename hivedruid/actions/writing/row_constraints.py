@@ -196,7 +196,7 @@ def _refuse_others(rex: Rex) -> None:
             "it contains an aggregate or window function", hint="use columns, constants and functions of them"
         )
     if not rex.is_deterministic:
-        raise SemanticError("its value is not always the same", hint="use deterministic functions")
+        raise SemanticError("its value is not always the same", hint="use deterministic built-in functions")
 
 
 def parsed(text: str) -> exp.Expr:

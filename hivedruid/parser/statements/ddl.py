@@ -336,6 +336,28 @@ class DropView(Statement):
     if_exists: bool = False
 
 
+@dataclass(frozen=True)
+class CreateFunction(Statement):
+    """CREATE [TEMPORARY] FUNCTION name AS 'code' USING JAR 'jar', … | FILE 'file'."""
+
+    name: TableName
+    code: str
+    code_span: Span
+    jars: tuple[str, ...] = ()
+    file: str = ""
+    temporary: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropFunction(Statement):
+    """DROP [TEMPORARY] FUNCTION [IF EXISTS] name."""
+
+    name: TableName
+    temporary: bool = False
+    if_exists: bool = False
+
+
 DdlStatement = (
     CreateTable
     | DropTable
@@ -356,4 +378,6 @@ DdlStatement = (
     | UseDatabase
     | CreateView
     | DropView
+    | CreateFunction
+    | DropFunction
 )

@@ -20,7 +20,9 @@ from hivedruid.actions.build import build
 from hivedruid.actions.families import FAMILIES, Family, builder, explainer, family_of, runner
 from hivedruid.actions.model import Action
 from hivedruid.catalog.databases import NO_DETAILS
+from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import STRING
 from hivedruid.parser import parse, statements
 from hivedruid.parser.statements import Explain, Query, SourceScript, Statement
 from hivedruid.plan.physical import DruidRead
@@ -89,6 +91,7 @@ def test_every_change_of_the_catalog_has_a_text() -> None:
     values = {
         **VALUES, "before": VALUES["table"], "after": VALUES["table"], "delete_data": True, "columns": (), "rows": (),
         "version": 1, "tables": (RemoveTable(VALUES["table"], delete_data=True),), "details": NO_DETAILS,
+        "function": UserFunction("d", "f", "module.f", "python", STRING),
     }  # fmt: skip
     kinds = [
         *alternatives("hivedruid.actions.ddl.model", "Action"),

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hivedruid.catalog.functions import UserFunction, add_function
+from hivedruid.catalog.types import STRING
 from hivedruid.parser import parse
 from hivedruid.plan.function_help import HELP
 from hivedruid.plan.functions import ALIASES, FUNCTIONS
@@ -30,6 +32,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with Session(tmp_path_factory.mktemp("home")) as session:
         for statement in session.statements(SCRIPT):
             session.execute(statement)
+        add_function(
+            session.catalog, UserFunction("default", "cleaned", "texts.cleaned", "python", STRING, (STRING,), 1)
+        )
         yield session
 
 
@@ -42,6 +47,7 @@ def offered(session: Session, marked: str) -> list[str]:
 @pytest.mark.parametrize(
     ("marked", "expected"),
     [
+        ("SELECT clea|", ["cleaned"]),
         ("SEL|", ["SELECT"]),
         ("SELECT 1; descr|", ["describe"]),
         ("SELECT ';' ; TRUN|", ["TRUNCATE"]),
