@@ -63,14 +63,36 @@ def keep_function_names(tokens: list[Token]) -> list[Token]:
         token = tokens[position]
         if (
             tokens[position + 1].token_type == TokenType.L_PAREN
-            and token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING)
+            and token.token_type != TokenType.STRING
             and kept[position] is token
-            and token.text.upper() in known
+            and (token.text.upper() in known or _is_plain_position(tokens, position))
+            and not (token.token_type == TokenType.IDENTIFIER and _is_new_name(tokens, position))
         ):
             kept[position] = Token(
                 TokenType.VAR, PREFIX + token.text, token.line, token.col, token.start, token.end, token.comments
             )
     return kept
+
+
+_BEFORE_NEW_NAME = {TokenType.ALIAS, TokenType.WITH, TokenType.INTO, TokenType.TABLE, TokenType.DOT}
+_BEFORE_NEW_NAME |= {TokenType.IDENTIFIER, TokenType.VAR, TokenType.R_PAREN}
+
+
+def _is_new_name(tokens: list[Token], position: int) -> bool:
+    """Whether a quoted name is that of a table or alias, whose columns follow in parentheses."""
+    return position > 0 and tokens[position - 1].token_type in _BEFORE_NEW_NAME
+
+
+def _is_plain_position(tokens: list[Token], position: int) -> bool:
+    """Whether it is a call of position(a, b), not position(a IN b)."""
+    if tokens[position].text.upper() != "POSITION":
+        return False
+    depth = 0
+    for token in tokens[position + 1 :]:
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth == 0 or (depth == 1 and token.token_type == TokenType.IN):
+            return depth == 0
+    return False
 
 
 _LENGTH_CARRIERS = {TokenType.VARCHAR: TokenType.BINARY, TokenType.CHAR: TokenType.VARBINARY}

@@ -81,6 +81,8 @@ def check_count(c: Converter, written: str, name: str, given: int, e: exp.Expr) 
     if function is None:
         if name in TESTS and given == 1:
             return
+        if name in TESTS:
+            raise SemanticError(f"{written}() takes 1 argument, not {given}", span=c.span(e))
         from hivedruid.plan.refused_functions import no_such_function
 
         raise no_such_function(written, c.span(e), c.builder.snapshot.function_names)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 from sqlglot import exp
@@ -10,6 +12,7 @@ from sqlglot import exp
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.plan import convert
 from hivedruid.plan.accepted import READ, reject_unsupported_arguments
+from hivedruid.plan.convert_calls import CAST_FUNCTIONS
 from hivedruid.plan.functions import ALIASES, EXTENSIONS, EXTRACT_UNITS, FUNCTIONS, TESTS, TIME_UNITS
 from hivedruid.plan.refused_functions import REFUSED
 from hivedruid.plan.signatures import KINDS
@@ -143,3 +146,36 @@ def test_a_clause_that_would_be_dropped_is_refused(sql: str, message: str) -> No
     with pytest.raises(UnsupportedError) as failure:
         plan(sql)
     assert failure.value.message == message
+
+
+HIVE = (Path(__file__).parents[2] / "hive" / "functions.txt").read_text(encoding="utf-8").split()
+"""What SHOW FUNCTIONS lists in Hive 4.0.1."""
+_HIVE_OPERATORS = frozenset(
+    {"and", "or", "not", "between", "in", "like", "case", "when", "div", "is_not_distinct_from"}
+    | {"!", "!=", "%", "&", "*", "+", "-", "/", "<", "<=", "<=>", "<>", "=", "==", ">", ">=", "^", "|", "~"}
+)
+
+
+def test_every_function_of_hive_is_supported_or_refused_with_the_reason() -> None:
+    assert len(HIVE) == 475
+    refused = [pattern for names, _, _ in REFUSED for pattern in names.split()]
+    known = {*FUNCTIONS, *ALIASES, *CAST_FUNCTIONS, *_HIVE_OPERATORS}
+    missing = [name for name in HIVE if name not in known and not any(fnmatchcase(name, each) for each in refused)]
+    assert missing == []
+
+
+def test_refused_and_added_functions_are_told_from_those_of_hive() -> None:
+    """A refused name that Hive does not have would be an unknown function, and an added one is marked as such."""
+    refused = [pattern for names, _, _ in REFUSED for pattern in names.split()]
+    assert [each for each in refused if not any(fnmatchcase(name, each) for name in HIVE)] == []
+    assert EXTENSIONS.isdisjoint(HIVE)
+
+
+@pytest.mark.parametrize("quoted", ["`mod`(7, 4, 1)", "`position`('a', 'b', 1, 2)", "position('a', 'b', 1, 2)"])
+def test_no_argument_is_ignored(quoted: str) -> None:
+    with pytest.raises(SemanticError, match="takes"):
+        plan(f"SELECT {quoted} FROM ev")
+
+
+def test_quoted_names_of_functions_and_tables() -> None:
+    plan("WITH `date` (a) AS (SELECT `day`(`__time`) FROM ev) SELECT `upper`(`year`.a) FROM `date` AS `year` (a)")
