@@ -250,7 +250,7 @@ class Session:
         try:
             yield
         except TableNotFound as error:
-            if (problem := self._catalogs.names.problem) is not None:
+            if problem := self._catalogs.names.problem:
                 raise problem.at(error.span) from None
             error.hint = did_you_mean(error.name, self.catalog.table_names(error.database)) or error.hint
             raise
@@ -304,8 +304,8 @@ class Session:
         from hivedruid.actions.complete_plan import complete_plan
         from hivedruid.clients.topics import topic_state
 
-        names = self._catalogs.names
-        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog, names.metastore)
+        metastore = self._catalogs.names.metastore
+        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog, metastore)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""
@@ -416,10 +416,10 @@ class Session:
     def facts(self) -> Facts:
         from hivedruid.actions.facts import Facts
 
-        settings = {**self.settings, "hive.local.time.zone": self.settings.time_zone}
         return Facts(
-            self.catalog, self._catalogs.renewed(), self.druid, self._get_spark, settings, self.now(), self.database,
-            self.home, self.variables, self._dry_run, temporary_functions=self.temporary_functions,
+            self.catalog, self._catalogs.renewed(), self.druid, self._get_spark,
+            {**self.settings, "hive.local.time.zone": self.settings.time_zone}, self.now(), self.database, self.home,
+            self.variables, self._dry_run, temporary_functions=self.temporary_functions,
         )  # fmt: skip
 
     def _get_services(self) -> Services:

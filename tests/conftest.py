@@ -24,7 +24,10 @@ signal.signal(signal.SIGTERM, signal.default_int_handler)
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
-FOLDERS = {"spark": {"q", "scripts", "equivalence", "dashboards", "hive", "spark"}, "cluster": {"equivalence", "integration"}}
+FOLDERS = {
+    "spark": {"q", "scripts", "equivalence", "dashboards", "hive", "spark"},
+    "cluster": {"equivalence", "integration"},
+}
 """Marker → the folders whose tests have it; `make check` excludes both."""
 
 LONGEST = (
