@@ -304,8 +304,7 @@ class Session:
         from hivedruid.actions.complete_plan import complete_plan
         from hivedruid.clients.topics import topic_state
 
-        metastore = self._catalogs.names.metastore
-        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog, metastore)
+        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog, self._catalogs.names)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note, StatementPlan
     from hivedruid.actions.topics import Ask
-    from hivedruid.catalog.metastore import Metastore
+    from hivedruid.catalog.resolution import Names
     from hivedruid.catalog.store import Catalog
     from hivedruid.engine.engine import DruidEngine
     from hivedruid.parser.statements import Statement
@@ -26,17 +26,17 @@ def complete_plan(
     druid: Callable[[], DruidEngine],
     topic: Ask,
     catalog: Catalog,
-    metastore: Metastore | None = None,
+    names: Names,
 ) -> StatementPlan:
     """Build the statement, and again if it reads archived times, segments or topics."""
     built = build(statement, snapshot, note)
     if not built.plans:
         return built
     known = snapshot
-    if metastore is not None:
+    if names.metastore is not None:
         from hivedruid.actions.partitioning.elsewhere import needed_partitions
 
-        if partitions := needed_partitions(built, snapshot, metastore):
+        if partitions := needed_partitions(built, snapshot, names.metastore):
             known = snapshot = replace(snapshot, partitions={**snapshot.partitions, **partitions})
             built = build(statement, snapshot)
     if snapshot.tiers:
