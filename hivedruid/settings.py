@@ -65,6 +65,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.metastore.uris", "metastore", "",
             "Hive metastore whose databases and tables appear beside those of the home: thrift://host:port, …; empty: "
             "none."),
+        Setting("hivedruid.catalog", "enum", "home",
+            "Where CREATE creates external tables, views and databases: in the home, or in the Hive metastore, where "
+            "DROP is then allowed, too (metastore).", ("HOME", "METASTORE")),
         Setting("hive.metastore.client.connection.timeout", "span", "5s",
             "How long to wait for a connection to the Hive metastore (5s, 1min)."),
         Setting("hive.metastore.client.socket.timeout", "span", "60s",

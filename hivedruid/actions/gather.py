@@ -7,6 +7,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.facts import Facts
 from hivedruid.actions.families import family_of
 from hivedruid.actions.read_only import refuse_changes
@@ -104,6 +105,10 @@ def _databases(statement: Statement, reader: TableReader, facts: Facts) -> tuple
     """The databases of the home, and those of the metastore that matter to the statement."""
     if facts.names.metastore is None or reader.databases:
         return reader.databases or facts.catalog.databases()
+    if isinstance(name := reader.created_database(statement), str):
+        if not creates_there(facts.settings):
+            return facts.catalog.databases()
+        return (name,) if facts.names.database(name) is not None else ()
     # the current database existed when it was chosen
     found = {facts.database, *(table.database for table in reader.tables.values() if table.metastore)}
     named = set() if isinstance(statement, Query) else reader.named_databases(statement)

@@ -1,5 +1,5 @@
 """Refuse statements that would change databases or tables of a Hive metastore. INSERT into external tables of files is
-allowed."""
+allowed, with hivedruid.catalog = metastore also CREATE and DROP."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.families import family_of
-from hivedruid.errors import Span, UnsupportedError
+from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
 
 if TYPE_CHECKING:
@@ -22,18 +23,25 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
         return
     from hivedruid.parser.statements.writing import Insert
 
-    for name in _changed(statement):
+    for name in _changed(statement, may_drop=creates_there(facts.settings)):
         table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
         if table is not None and table.metastore:
             if not isinstance(statement, Insert):
                 raise _refused(table, name.span)
             _check_insert(table, name.span)
-    for database, span in _databases(statement, facts.database):
-        if not facts.names.in_home(database) and facts.names.database(database) is not None:
+    there = creates_there(facts.settings)
+    for database, span, follows in _databases(statement, facts.database):
+        if there and follows:
+            if facts.names.database(database) is None:
+                raise SemanticError(
+                    f"Database does not exist in the Hive metastore {facts.names.metastore.uris}: {database}",
+                    span=span, hint=f"run CREATE DATABASE {database}, or SET hivedruid.catalog=home",
+                )  # fmt: skip
+        elif not facts.names.in_home(database) and facts.names.database(database) is not None:
             raise UnsupportedError(
                 f"cannot change database {database}: it is in the Hive metastore {facts.names.metastore.uris}",
                 span=span,
-                hint=f"change it in Hive, or use CREATE DATABASE {database} for tables of the home with such names",
+                hint=f"SET hivedruid.catalog=metastore, or run CREATE DATABASE {database} for tables of the home",
             )
 
 
@@ -54,18 +62,20 @@ def _check_insert(table: Table, span: Span | None) -> None:
         )  # fmt: skip
 
 
-def _changed(statement: Statement) -> Iterator[TableName]:
+def _changed(statement: Statement, *, may_drop: bool) -> Iterator[TableName]:
     """The existing tables that a statement would change. A statement that creates one checks the name itself."""
     family = family_of(statement)
     if family in ("select", "utility", "watching") or _only_shows(statement):
         return
-    from hivedruid.parser.statements.ddl import CreateTable, CreateView
+    from hivedruid.parser.statements.ddl import CreateTable, CreateView, DropTable, DropView
     from hivedruid.parser.statements.materialized import CreateMaterializedView
     from hivedruid.parser.statements.streaming import CreateStream
     from hivedruid.parser.statements.writing import Insert
 
     match statement:
         case CreateTable() | CreateMaterializedView():
+            pass
+        case DropTable() | DropView() if may_drop:
             pass
         case CreateView():
             if statement.or_replace or statement.alters:
@@ -99,8 +109,9 @@ def _only_shows(statement: Statement) -> bool:
             return False
 
 
-def _databases(statement: Statement, current: str) -> Iterator[tuple[str, Span | None]]:
-    """The databases that a statement would change, or in which it would create a table."""
+def _databases(statement: Statement, current: str) -> Iterator[tuple[str, Span | None, bool]]:
+    """The databases that a statement would change, or in which it would create a table; whether that is in the catalog
+    of hivedruid.catalog, or always in the home."""
     if family_of(statement) not in ("ddl", "materialized", "streaming"):
         return
     from hivedruid.parser.statements.ddl import AlterDatabase, CreateTable, CreateView, DropDatabase, RenameTable
@@ -109,11 +120,14 @@ def _databases(statement: Statement, current: str) -> Iterator[tuple[str, Span |
 
     match statement:
         case AlterDatabase() | DropDatabase():
-            yield statement.name, statement.span
-        case CreateTable() | CreateView() | CreateMaterializedView() | CreateStream():
-            name = statement.table.name if isinstance(statement, CreateMaterializedView) else statement.name
-            yield (name.database or current).lower(), name.span
+            yield statement.name, statement.span, isinstance(statement, DropDatabase)
+        case CreateTable() | CreateView():
+            is_temporary = isinstance(statement, CreateTable) and statement.temporary
+            name = statement.name
+            yield (name.database or current).lower(), name.span, not is_temporary
+        case CreateMaterializedView() | CreateStream():
+            yield (statement.name.database or current).lower(), statement.name.span, False
         case RenameTable():
-            yield (statement.new_name.database or current).lower(), statement.new_name.span
+            yield (statement.new_name.database or current).lower(), statement.new_name.span, False
         case _:
             pass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.databases import DatabaseDetails, details_of
 from hivedruid.catalog.functions import Functions, UserFunction, named
@@ -153,8 +154,10 @@ class TableReader:
         if "comments" in statement.needs:
             self._comments(getattr(statement, "name", ""))
         if isinstance(statement, DropDatabase):
-            self.names = self.facts.catalog.table_names(statement.name, with_temporary=False)
-            if statement.cascade:
+            there = creates_there(self.facts.settings)
+            names = self.facts.names.names_elsewhere if there else self.facts.names.names_in_home
+            self.names = names(statement.name)
+            if statement.cascade and not there:
                 self.dropped = self.facts.catalog.tables(statement.name)
 
     def _names(self, statement: ShowNames) -> None:
@@ -168,6 +171,12 @@ class TableReader:
                 self.databases = self.facts.names.databases()
             case "functions":
                 pass
+
+    def created_database(self, statement: Statement) -> str | None:
+        """The name of CREATE DATABASE."""
+        from hivedruid.parser.statements.ddl import CreateDatabase
+
+        return statement.name if isinstance(statement, CreateDatabase) else None
 
     def named_databases(self, statement: Statement) -> set[str]:
         """The databases that a statement names, or whose tables it names."""

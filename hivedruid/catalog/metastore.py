@@ -38,6 +38,7 @@ class Storage:
     serde_properties: Mapping[str, str] = field(default_factory=dict)
     buckets: int = 0
     skewed: bool = False
+    output_format: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,15 @@ class Metastore(Protocol):
     def begin_write(self, table: Table, partitions: Iterable[Partition]) -> None:
         """Remove the statistics of a table, or of these partitions of it, which rows that are about to be written make
         wrong: Hive returns count(*) from them."""
+
+    def create_table(self, table: Table) -> None: ...
+
+    def drop_table(self, table: Table, *, delete_data: bool) -> None: ...
+
+    def create_database(self, database: StoredDatabase) -> None: ...
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database without tables."""
 
     def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> None:
         """Add partitions with the format of the table; those that exist stay as they are."""

@@ -74,6 +74,14 @@ class Names:
         home = self._home.table_names(database)
         return home if self._metastore is None else tuple(sorted({*home, *self._metastore.table_names(database)}))
 
+    def names_in_home(self, database: str) -> tuple[str, ...]:
+        """The tables of the home's catalog in a database."""
+        return self._home.table_names(database, with_temporary=False)
+
+    def names_elsewhere(self, database: str) -> tuple[str, ...]:
+        """The tables of the metastore in a database. Raises ConnectError."""
+        return () if self._metastore is None else self._metastore.table_names(database)
+
     def view_names(self, database: str) -> tuple[str, ...]:
         home = self._home.view_names(database)
         if self._metastore is None:

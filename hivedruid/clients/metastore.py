@@ -4,7 +4,7 @@ that Thrift generates from the metastore's interface, which pyiceberg contains."
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from getpass import getuser
@@ -16,7 +16,7 @@ from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
 from hivedruid.setting_types import metastore_addresses, span_seconds
-from hivedruid.tables.metastore_tables import partition_of, table_of
+from hivedruid.tables.metastore_tables import partition_of, stored_of, table_of
 
 T = TypeVar("T")
 CONNECT = "hive.metastore.client.connection.timeout"
@@ -95,6 +95,39 @@ class HiveMetastore:
         columns = table.partition_columns
         return tuple(sorted(found, key=lambda partition: partition.name(columns)))
 
+    def create_table(self, table: Table) -> None:
+        types, stored = _types(), stored_of(table)
+        serde = types.SerDeInfo(
+            name=table.name, serializationLib=stored.storage.serde or None,
+            parameters=dict(stored.storage.serde_properties),
+        )  # fmt: skip
+        storage = types.StorageDescriptor(
+            cols=_thrift_fields(stored.storage.columns), location=stored.storage.location or None,
+            inputFormat=stored.storage.input_format or None, outputFormat=stored.storage.output_format or None,
+            serdeInfo=serde, numBuckets=-1, bucketCols=[], sortCols=[], parameters={},
+        )  # fmt: skip
+        made = types.Table(
+            tableName=table.name, dbName=table.database, owner=_user(), sd=storage, tableType=stored.type,
+            partitionKeys=_thrift_fields(stored.partition_columns), parameters=dict(stored.properties),
+            viewOriginalText=stored.view_text or None, viewExpandedText=stored.view_text or None, createTime=0,
+            lastAccessTime=0, retention=0,
+        )  # fmt: skip
+        self._request(lambda client: client.create_table(made))
+
+    def drop_table(self, table: Table, *, delete_data: bool) -> None:
+        self._request(lambda client: client.drop_table(table.database, table.name, delete_data))
+
+    def create_database(self, database: StoredDatabase) -> None:
+        types, details = _types(), database.details
+        made = types.Database(
+            name=database.name, description=database.comment or None, locationUri=details.location or None,
+            managedLocationUri=details.managed_location or None, parameters=dict(details.properties),
+        )  # fmt: skip
+        self._request(lambda client: client.create_database(made))
+
+    def drop_database(self, name: str) -> None:
+        self._request(lambda client: client.drop_database(name, False, False))
+
     def begin_write(self, table: Table, partitions: Iterable[Partition]) -> None:
         types = _types()
         unchecked = types.EnvironmentContext({"DO_NOT_UPDATE_STATS": "true"})
@@ -162,7 +195,7 @@ class HiveMetastore:
         types = _types()
         try:
             return self._call(ask)
-        except types.MetaException as error:
+        except (types.MetaException, types.InvalidOperationException, types.AlreadyExistsException) as error:
             raise ExecutionError(
                 f"the Hive metastore {self.uris} refused a request: {error.message}",
                 hint="the metastore's log contains the cause",
@@ -249,6 +282,11 @@ def _user() -> str:
 
 def _fields(given: Iterable[Any] | None) -> tuple[tuple[str, str, str], ...]:
     return tuple((each.name, each.type, each.comment or "") for each in given or ())
+
+
+def _thrift_fields(columns: Iterable[Sequence[str]]) -> list[Any]:
+    types = _types()
+    return [types.FieldSchema(name, type_, comment or None) for name, type_, comment in columns]
 
 
 def _storage(given: Any) -> Storage:

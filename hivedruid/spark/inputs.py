@@ -52,6 +52,8 @@ Place = str | paths.Folders
 """What Spark reads: a path, or the folders of partitions."""
 MALFORMED_MARK = "hivedruid: malformed row in view "
 NOTHING_PLAIN: Mapping[str, str] = MappingProxyType({})
+_MERGES = ("CANNOT_MERGE_SCHEMAS", "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE")
+"""Spark's conditions for files whose schemas differ."""
 _JSON_NULL = r"^\s*null\s*$"
 """Hive reads it as a row of nulls."""
 
@@ -181,6 +183,8 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
 
         if error.getCondition() == "UNABLE_TO_INFER_SCHEMA":  # no file
             return empty_frame(spark, table)
+        if form == "parquet" and error.getCondition() in _MERGES:
+            return _declared_frame(spark, item, path)
         if form != "orc" or not has_instants(error):
             raise
         if isinstance(path, paths.Folders):
@@ -200,6 +204,19 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
         names += schema.names[len(names) :]
         rows, schema = rows.toDF(*names, *kept), _renamed(schema, names)
     return _cast_by_name(rows, schema, table, item.columns, _of_folders(path))
+
+
+def _declared_frame(spark: SparkSession, item: TableInput, path: Place) -> DataFrame:
+    """Parquet files whose schemas Spark does not merge, such as those of Hive and of Spark with timestamps: read as the
+    table declares them. Spark reads both as TIMESTAMP in UTC."""
+    columns = [column for column in item.table.stored_columns if column.name in item.columns]
+    types = [spark_type(column.type).replace("TIMESTAMP_NTZ", "TIMESTAMP") for column in columns]
+    fields = ", ".join(f"{identifier(c.field_name)} {type_}" for c, type_ in zip(columns, types, strict=True))
+    if isinstance(path, paths.Folders):
+        rows = _reader(spark, path, fields).parquet(*path.paths)
+    else:
+        rows = spark.read.option("recursiveFileLookup", value=True).schema(fields).parquet(path)
+    return _cast_by_name(rows, rows.schema, item.table, item.columns, _of_folders(path))
 
 
 def _without(schema: StructType, names: Sequence[str]) -> StructType:

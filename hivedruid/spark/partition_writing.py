@@ -64,4 +64,5 @@ def _write(frame: DataFrame, table: Table, folder: str) -> None:
         lines.write.mode("append").partitionBy(*names).text(folder)
     else:
         form = "parquet" if table.format == "parquet" else "orc"
+        frame = frame if form == "parquet" else writing.as_hive_stores(frame, files)
         frame.write.mode("append").partitionBy(*names).format(form).save(folder)

@@ -223,7 +223,23 @@ def _write_folder(frame: DataFrame, table: Table, folder: str, *, is_plain: bool
     elif table.format == "parquet":
         frame.write.mode("append").parquet(folder)
     else:
-        frame.write.mode("append").orc(folder)
+        as_hive_stores(frame, table).write.mode("append").orc(folder)
+
+
+def as_hive_stores(frame: DataFrame, table: Table) -> DataFrame:
+    """The rows for ORC files that Hive reads, too: Spark stores a TIMESTAMP_NTZ as a BIGINT. Its TIMESTAMP is Hive's,
+    in the time zone of the JVM, which is UTC."""
+    if not table.metastore:
+        return frame
+    names = {column.name: spark_type(column.type) for column in table.columns}
+    return frame.selectExpr(*(_stored(name, names.get(name.lower(), "")) for name in frame.columns))
+
+
+def _stored(name: str, type_: str) -> str:
+    quoted = identifier(name)
+    if "TIMESTAMP_NTZ" not in type_:
+        return quoted
+    return f"CAST({quoted} AS {type_.replace('TIMESTAMP_NTZ', 'TIMESTAMP')}) AS {quoted}"
 
 
 def json_writer(frame: DataFrame) -> Any:

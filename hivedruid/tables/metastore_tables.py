@@ -32,6 +32,12 @@ _INPUT_FORMATS = {
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
     "parquet": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
 }
+_OUTPUT_FORMATS = {
+    "textfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    "jsonfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    "orc": "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
+    "parquet": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+}
 _OF_HIVE = frozenset(
     """
     COLUMN_STATS_ACCURATE EXTERNAL STATS_GENERATED_VIA_STATS_TASK bucketing_version comment last_modified_by
@@ -195,6 +201,29 @@ def _format_of(storage: Storage) -> tuple[str | None, str]:
     if storage.input_format != _INPUT_FORMATS[format_]:
         return None, f"its input format {storage.input_format} is not supported"
     return format_, ""
+
+
+def stored_of(table: Table) -> StoredTable:
+    """What the metastore stores of a new table: the inverse of `table_of`."""
+    own = {"EXTERNAL": "TRUE"} if table.external else {}
+    own |= {"comment": table.comment} if table.comment else {}
+    own |= {"storage_handler": HANDLERS[table.kind]} if table.kind in HANDLERS else {}
+    columns = table.stored_columns[: -len(KAFKA_COLUMNS)] if table.has_topic else table.stored_columns
+    serde = dict(table.serde)
+    library = serde.pop("serialization.lib", "") or FORMAT_SERDES.get(table.format or "", "")
+    storage = Storage(
+        _fields(columns), table.location or "", _INPUT_FORMATS.get(table.format or "", ""), library,
+        {"serialization.format": serde.get("field.delim", "1"), **serde} if table.format else {},
+        output_format=_OUTPUT_FORMATS.get(table.format or "", ""),
+    )  # fmt: skip
+    return StoredTable(
+        0, table.database, table.name, "VIRTUAL_VIEW" if table.is_view else "EXTERNAL_TABLE", storage,
+        _fields(table.folder_columns), {**own, **table.properties}, table.view_text or "",
+    )  # fmt: skip
+
+
+def _fields(columns: Sequence[Column]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((column.name, str(column.type), column.comment) for column in columns)
 
 
 def at_home(table: Table) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from hivedruid.actions.ddl.in_metastore import place
 from hivedruid.actions.ddl.model import AddDatabase, ChangeDatabase
 from hivedruid.actions.lookup import require_database
 from hivedruid.actions.model import Action
@@ -28,7 +29,8 @@ def create(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -
         properties=_properties(statement.properties),
     )
     if statement.name not in snapshot.databases:
-        return (AddDatabase(statement.name, statement.comment, details),)
+        there = place(snapshot.settings, statement.span)
+        return (AddDatabase(statement.name, statement.comment, details, there),)
     if statement.if_not_exists:
         return ()
     raise SemanticError(

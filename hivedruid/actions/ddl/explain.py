@@ -90,6 +90,7 @@ def _table_fields(table: Table) -> Fields:
         ("columns", [f"{column.name} {column.type}" for column in table.columns]),
         ("comment", table.comment),
         ("table type", table_type(table)),
+        ("hive metastore", table.metastore or None),
         ("storage handler", HANDLERS.get(table.kind)),
         ("format", table.format),
         ("location", None if table.is_temporary else table.location),

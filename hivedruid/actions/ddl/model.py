@@ -24,8 +24,8 @@ class AddTable(Action):
     makes_folder: bool = True
 
     @property
-    def names_only(self) -> Action:
-        return replace(self, makes_folder=False)
+    def names_only(self) -> Action | None:
+        return None if self.table.metastore else replace(self, makes_folder=False)
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class RemoveTable(Action):
         return (self.table,) if self.delete_data else ()
 
     @property
-    def names_only(self) -> RemoveTable:
-        return replace(self, delete_data=False, ingestion=None, compaction=None)
+    def names_only(self) -> RemoveTable | None:
+        return None if self.table.metastore else replace(self, delete_data=False, ingestion=None, compaction=None)
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,16 @@ class RemoveColdPart(Action):
 
 @dataclass(frozen=True)
 class AddDatabase(Action):
+    """Add a database to the home, or to the Hive metastore at an address."""
+
     name: str
     comment: str = ""
     details: DatabaseDetails = NO_DETAILS
+    metastore: str = ""
 
     @property
-    def names_only(self) -> Action:
-        return self
+    def names_only(self) -> Action | None:
+        return None if self.metastore else self
 
 
 @dataclass(frozen=True)
@@ -111,14 +114,18 @@ class RemoveDatabase(Action):
 
     name: str
     tables: tuple[RemoveTable, ...] = ()
+    metastore: str = ""
 
     @property
     def empties(self) -> tuple[Table, ...]:
         return tuple(table for removal in self.tables for table in removal.empties)
 
     @property
-    def names_only(self) -> RemoveDatabase:
-        return replace(self, tables=tuple(removal.names_only for removal in self.tables))
+    def names_only(self) -> RemoveDatabase | None:
+        if self.metastore:
+            return None
+        names = (removal.names_only for removal in self.tables)
+        return replace(self, tables=tuple(removal for removal in names if removal is not None))
 
 
 @dataclass(frozen=True)

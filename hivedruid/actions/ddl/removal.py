@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl.in_metastore import place
 from hivedruid.actions.ddl.model import EmptyTable, RemoveDatabase, RemoveTable, UseDatabaseAction
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.lookup import (
@@ -20,7 +21,7 @@ from hivedruid.actions.partitioning.model import EmptyPartitions
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
-from hivedruid.errors import SemanticError, Span
+from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import ddl as s
 
 
@@ -117,6 +118,12 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
     require_database(statement.name, statement.span, snapshot)
     if statement.name == "default":
         raise SemanticError("Can not drop default database", span=statement.span)
+    there = place(snapshot.settings, statement.span)
+    if there and statement.cascade:
+        raise UnsupportedError(
+            "DROP DATABASE … CASCADE is not supported in a Hive metastore", span=statement.span,
+            hint="drop its tables first, or drop it in Hive",
+        )  # fmt: skip
     if snapshot.names and not statement.cascade:
         raise SemanticError(
             f"Database {statement.name} is not empty. One or more tables exist.",
@@ -129,7 +136,7 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
         refuse_if_streamed(table, "drop", statement.span, snapshot)
     views_first = sorted(snapshot.dropped, key=lambda table: (not table.is_view, table.name))
     actions: tuple[Action, ...] = (
-        RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first)),
+        RemoveDatabase(statement.name, tuple(removal(table, snapshot) for table in views_first), there),
     )
     if snapshot.database == statement.name:
         actions += (UseDatabaseAction("default"),)

@@ -24,6 +24,7 @@ from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.databases import set_details
 from hivedruid.catalog.functions import add_function, remove_function
+from hivedruid.catalog.metastore import StoredDatabase
 from hivedruid.catalog.statistics import StatisticsStore
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
@@ -46,6 +47,8 @@ def run(action: Action, services: Services) -> None:
             _remove_cold_part(action.table, services)
         case EmptyTable():
             _empty_table(action, services)
+        case AddDatabase() if action.metastore:
+            services.metastore.create_database(StoredDatabase(action.name, action.comment, action.details))
         case AddDatabase():
             with services.catalog.transaction():
                 services.catalog.add_database(action.name, action.comment)
@@ -82,7 +85,9 @@ def _replace_table(action: ReplaceTable, services: Services) -> None:
 
 
 def _add_table(action: AddTable, services: Services) -> None:
-    if action.replace:
+    if action.table.metastore:
+        services.metastore.create_table(action.table)
+    elif action.replace:
         with services.catalog.transaction():
             existing = services.catalog.find(action.table.database, action.table.name)
             if existing is not None:
@@ -112,6 +117,9 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
 
     Druid comes before the catalog: if it cannot be reached, nothing is changed and DROP can be rerun.
     """
+    if action.table.metastore:
+        services.metastore.drop_table(action.table, delete_data=action.delete_data)
+        return
     in_druid = action.table.has_data_source
     if action.ingestion is not None:
         from hivedruid.actions.ingesting.run import change_ingestion
@@ -161,6 +169,9 @@ def _empty_table(action: EmptyTable, services: Services) -> None:
 
 
 def _remove_database(action: RemoveDatabase, services: Services) -> None:
+    if action.metastore:
+        services.metastore.drop_database(action.name)
+        return
     for removal in action.tables:
         _remove_table(removal, services)
     services.catalog.remove_database(action.name)

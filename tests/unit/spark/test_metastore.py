@@ -327,3 +327,92 @@ def test_an_interrupted_insert_waits_for_the_metastore(session: Session, hive: H
         assert hive.partitions("sales.interrupted") == ["d=x"]
     finally:
         hive.drop_table("sales.interrupted")
+
+
+def test_tables_that_are_created_there(session: Session, hive: Hive, folder: Path) -> None:
+    run(session, "SET hivedruid.catalog=metastore; CREATE DATABASE made COMMENT 'here'; USE made")
+    place = folder / "data" / "made"
+    run(
+        session,
+        f"CREATE EXTERNAL TABLE o (a int COMMENT 'x', b struct<x:int,y:array<string>>) COMMENT 'c' PARTITIONED BY (k string)"
+        f" STORED AS ORC LOCATION '{place}/o';"
+        f"CREATE EXTERNAL TABLE c (a int, b string) ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' LOCATION '{place}/c';"
+        "CREATE VIEW v AS SELECT a FROM c;"
+        "CREATE EXTERNAL TABLE w (`__time` timestamp, s string) STORED BY 'druid'",
+    )
+    run(session, "INSERT INTO o SELECT 1, named_struct('x', 1, 'y', array('q')), 'k1'; INSERT INTO c VALUES (1, 'x')")
+    assert run(session, "SELECT o.a, o.k, c.b FROM o JOIN c ON o.a = c.a") == [(1, "k1", "x")]
+    assert run(session, "SELECT a FROM v") == [(1,)]
+    assert [session.catalog.table_names(name) for name in ("made", "default")] == [(), ()]
+    stored = hive.table("made.o")
+    assert (stored.tableType, stored.parameters["comment"]) == ("EXTERNAL_TABLE", "c")
+    assert hive.table("made.c").sd.serdeInfo.parameters == {"field.delim": "|", "serialization.format": "|"}
+    assert hive.table("made.w").parameters["druid.datasource"] == "made.w"
+    assert hive.table("made.v").viewExpandedText == "SELECT a FROM `made`.c"
+    with Session(
+        folder / "another", hiveconf={"hive.metastore.uris": session.settings["hive.metastore.uris"]}
+    ) as other:
+        assert run(other, "SELECT b FROM made.c") == [("x",)]
+        with pytest.raises(UnsupportedError, match=r"cannot change made\.c"):
+            run(other, "DROP TABLE made.c")
+    with pytest.raises(SemanticError, match="Database made is not empty"):
+        run(session, "DROP DATABASE made")
+    run(session, "DROP VIEW v; DROP TABLE o; DROP TABLE c; DROP TABLE w; DROP DATABASE made")
+    assert names(session, "SHOW DATABASES") == ["default", "sales"]
+    assert list((place / "c").glob("part-*")) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("CREATE TABLE m (a int)", "the catalog of managed tables is that of the home"),
+        ("CREATE TABLE m AS SELECT 1 AS a", "the catalog of managed tables is that of the home"),
+        ("CREATE TABLE m (`__time` timestamp) STORED BY 'druid'", "only external tables are created there"),
+        (
+            "CREATE EXTERNAL TABLE m STORED BY 'druid' AS SELECT timestamp '2024-01-01 00:00:00' AS `__time`",
+            "AS SELECT",
+        ),
+        ("CREATE EXTERNAL TABLE nowhere.m (a int) LOCATION '/x'", "Database does not exist in the Hive metastore"),
+        ("CREATE DATABASE sales", "Database sales already exists"),
+        ("DROP DATABASE sales CASCADE", "CASCADE is not supported in a Hive metastore"),
+    ],
+)
+def test_what_is_not_created_there(session: Session, text: str, reason: str) -> None:
+    run(session, "SET hivedruid.catalog=metastore")
+    for form in (text, f"EXPLAIN {text}"):
+        with pytest.raises(HiveDruidError, match=reason):
+            run(session, form)
+
+
+def test_a_dry_run_creates_nothing(tmp_path: Path, uri: str) -> None:
+    settings = {"hive.metastore.uris": uri, "hivedruid.catalog": "metastore"}
+    with Session(tmp_path / "home", hiveconf=settings, dry_run=True) as session:
+        run(
+            session,
+            "CREATE DATABASE dry; CREATE EXTERNAL TABLE sales.dry (a int) LOCATION '/x'; DROP TABLE sales.people",
+        )
+        assert names(session, "SHOW DATABASES") == ["default", "sales"]
+        assert "people" in names(session, "SHOW TABLES IN sales")
+        assert "dry" not in names(session, "SHOW TABLES IN sales")
+
+
+def test_timestamps_that_hive_reads(session: Session, folder: Path) -> None:
+    """Spark would store them as BIGINT in ORC files. Parquet files of Hive have INT96."""
+    run(session, "SET hivedruid.catalog=metastore")
+    moment = "2024-01-01 10:00:00.123"
+    for form in ("orc", "parquet"):
+        place = folder / "data" / f"times_{form}"
+        run(
+            session,
+            f"CREATE EXTERNAL TABLE times_{form} (t timestamp, a array<timestamp>) STORED AS {form} LOCATION '{place}'",
+        )
+        run(session, f"INSERT INTO times_{form} SELECT timestamp '{moment}', array(timestamp '{moment}')")
+    (file,) = (folder / "data" / "times_orc").glob("part-*")
+    assert pyarrow.orc.ORCFile(file).schema.field("t").type == pa.timestamp("ns")
+    of_hive = pa.table({"t": pa.array([1704103200123000], pa.timestamp("us"))})
+    pyarrow.parquet.write_table(
+        of_hive, folder / "data" / "times_parquet" / "000000_0", use_deprecated_int96_timestamps=True
+    )
+    for form, rows in (("orc", 1), ("parquet", 2)):
+        assert run(session, f"SELECT count(*) FROM times_{form} WHERE t = timestamp '{moment}'") == [(rows,)]
+        run(session, f"DROP TABLE times_{form}")

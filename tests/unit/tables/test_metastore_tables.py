@@ -14,7 +14,7 @@ import pytest
 from hivedruid.catalog.metastore import Storage, StoredPartition, StoredTable
 from hivedruid.catalog.partitions import Files
 from hivedruid.catalog.table import Table
-from hivedruid.tables.metastore_tables import at_home, partition_of, table_of
+from hivedruid.tables.metastore_tables import at_home, partition_of, stored_of, table_of
 
 URIS = "thrift://localhost:9083"
 
@@ -156,6 +156,17 @@ def test_tables_of_other_systems_say_why() -> None:
     assert "Presto" in presto.unreadable[0]
     gone = replace(STORED["ice"], properties={"table_type": "ICEBERG"})
     assert "without the property metadata_location" in (table_of(gone, URIS).unreadable or ("",))[0]
+
+
+@pytest.mark.parametrize("name", ["adults", "csv", "days", "js", "orcs", "parq", "people", "topic", "wiki"])
+def test_what_is_stored_is_the_table(name: str) -> None:
+    made = table(name)
+    again = replace(stored_of(made), id=STORED[name].id)
+    assert table_of(again, URIS) == made
+    storage, recorded = again.storage, STORED[name].storage
+    if made.format is not None:
+        assert (storage.input_format, storage.serde) == (recorded.input_format, recorded.serde)
+        assert dict(storage.serde_properties) == dict(recorded.serde_properties)
 
 
 def test_what_insert_refuses() -> None:
