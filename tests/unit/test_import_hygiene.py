@@ -10,6 +10,7 @@ import pytest
 
 HEAVY = {
     "duckdb",
+    "hive_metastore",
     "kafka",
     "lark",
     "msgspec",
@@ -20,6 +21,7 @@ HEAVY = {
     "requests",
     "rich",
     "sqlglot",
+    "thrift",
 }
 RARE = {
     f"hivedruid.plan.{module}"
