@@ -15,6 +15,8 @@ from hivedruid.catalog.metastore import URIS, Storage, StoredDatabase, StoredPar
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
+from hivedruid.secret_text import remember
+from hivedruid.secrets import is_secret
 from hivedruid.setting_types import metastore_addresses, span_seconds
 from hivedruid.tables.metastore_tables import partition_of, stored_of, table_of
 
@@ -68,7 +70,11 @@ class HiveMetastore:
 
     def table(self, database: str, name: str) -> Table | None:
         found = self.stored_table(database, name)
-        return None if found is None else table_of(found, self.uris)
+        if found is None:
+            return None
+        given = {**found.properties, **found.storage.serde_properties}
+        remember(value for key, value in given.items() if is_secret(key))
+        return table_of(found, self.uris)
 
     def stored_table(self, database: str, name: str) -> StoredTable | None:
         table = self._described(database, name)

@@ -15,7 +15,7 @@ from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, hive_tables
 from hivedruid.tables.kafka_feed import check_druid_properties
 from hivedruid.tables.metastore_tables import at_home
-from hivedruid.tables.property_checks import validate
+from hivedruid.tables.property_checks import check_secret, validate
 
 
 def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Column, ...] | None = None) -> Table | None:
@@ -64,7 +64,10 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
             f"{clause.text} may not be specified with LIKE", span=clause.span,
             hint="remove it: the new table has the partition spec and the sort order of the other one",
         )  # fmt: skip
-    other = at_home(other) if other.metastore else other
+    if other.metastore:
+        other = at_home(other)
+        for key, value in other.properties.items():  # Hive stores secrets in plain text
+            check_secret(s.Property(key, value, like.span, like.span))
     external = statement.external or (other.external and other.has_topic)
     kind = other.kind
     if statement.temporary:

@@ -155,6 +155,29 @@ def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
             hive.drop_table(f"sales.{name}")
 
 
+def test_secrets_in_its_properties_are_not_shown_or_copied(session: Session, hive: Hive) -> None:
+    secret = "xyzzy-plugh-4711"
+    properties = {
+        "storage_handler": "org.apache.hadoop.hive.kafka.KafkaStorageHandler", "kafka.topic": "t",
+        "kafka.bootstrap.servers": "127.0.0.1:1", "kafka.consumer.ssl.keystore.password": secret,
+    }  # fmt: skip
+    hive.create_table("sales.secret", "id int", "/nowhere", "", properties=properties)
+    try:
+        for text in (
+            "DESCRIBE EXTENDED",
+            "DESCRIBE FORMATTED",
+            "SHOW CREATE TABLE",
+            "SHOW TBLPROPERTIES",
+            "EXPLAIN SELECT * FROM",
+        ):
+            assert secret not in str(run(session, f"{text} sales.secret"))
+        with pytest.raises(SemanticError, match="is a secret, which would be stored in plain text") as caught:
+            run(session, "CREATE EXTERNAL TABLE mine LIKE sales.secret")
+        assert secret not in f"{caught.value.message} {caught.value.hint}"
+    finally:
+        hive.drop_table("sales.secret")
+
+
 @pytest.mark.parametrize(
     "text",
     [
