@@ -19,6 +19,8 @@ from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjuncts
 
 Key = tuple[str, str]
 _OPS = ("=", "<", "<=", ">", ">=")
+_KEYWORDS = frozenset(("and", "between", "const", "date", "in", "is", "like", "not", "null", "or", "timestamp"))
+"""Words of the language of filters, which cannot name a column there."""
 _MOST_VALUES = 100
 """The maximum number of values of IN in a condition for the metastore."""
 
@@ -72,7 +74,7 @@ def inputs_of(actions: object) -> Iterator[TableInput]:
 def metastore_condition(table: Table, ids: Mapping[str, str], condition: Rex | None) -> str | None:
     """The parts of the condition that the metastore can evaluate, in the language of its filters; None if there are
     none. `ids` are the names of columns by their ids."""
-    by_name = {column.name: column for column in table.partition_columns}
+    by_name = {column.name: column for column in table.partition_columns if column.name not in _KEYWORDS}
     columns = {id_: by_name[name] for id_, name in ids.items() if name in by_name}
     texts = [text for part in conjuncts(condition) if (text := _text(part, columns)) is not None]
     return " and ".join(texts) or None

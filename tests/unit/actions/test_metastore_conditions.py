@@ -12,7 +12,14 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING
 from hivedruid.plan.rex import Call, Literal, Ref, Rex
 
-COLUMNS = (Column("a", BIGINT), Column("s", STRING), Column("i", BIGINT), Column("d", DATE), Column("x", DOUBLE))
+COLUMNS = (
+    Column("a", BIGINT),
+    Column("s", STRING),
+    Column("i", BIGINT),
+    Column("d", DATE),
+    Column("x", DOUBLE),
+    Column("date", STRING),
+)
 TABLE = Table(
     "db", "t", "files", COLUMNS, partition_spec=tuple(PartitionField(column.name) for column in COLUMNS[1:])
 )  # fmt: skip
@@ -49,6 +56,7 @@ def test_conditions_that_the_metastore_evaluates(part: Rex, expected: str) -> No
         compare("a", "=", 1),  # not a partition column
         compare("s", "<>", "x"),
         compare("x", "=", 1.5),
+        compare("date", "=", "2024-01-01"),  # a word of the metastore's language
         compare("s", "=", None),
         compare("s", "=", 'a"b'),
         compare("s", "=", "a\\b"),
