@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from hivedruid.actions.compacting import build as compaction
 from hivedruid.actions.ddl import alter, columns, databases, removal, user_functions
-from hivedruid.actions.ddl.in_metastore import placed
+from hivedruid.actions.ddl.in_metastore import in_its_catalog
 from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseAction
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting import build as ingestion
@@ -116,7 +116,7 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
     table = new_table(statement, snapshot)
     if table is None:
         return ()
-    table = placed(table, statement.name.span, snapshot)
+    table = in_its_catalog(table, statement.name.span, snapshot)
     checked = *checks(table, snapshot.settings), *compaction.changed(None, table, snapshot)
     verb = ingestion.verb_of(statement.properties)
     if verb is None:
@@ -161,7 +161,7 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
         view_text=qualified(statement.query_text, snapshot.database, snapshot.functions),
         table_id=existing.table_id if existing else "",
     )  # fmt: skip
-    table = placed(table, statement.name.span, snapshot) if existing is None else table
+    table = in_its_catalog(table, statement.name.span, snapshot) if existing is None else table
     return (AddTable(table, replace=existing is not None),)
 
 

@@ -32,7 +32,7 @@ def place(settings: Mapping[str, str], span: Span | None) -> str:
     return uris
 
 
-def placed(table: Table, span: Span | None, snapshot: Snapshot) -> Table:
+def in_its_catalog(table: Table, span: Span | None, snapshot: Snapshot) -> Table:
     """The new table in its catalog. Raises UnsupportedError if that cannot be the metastore."""
     uris = "" if table.is_temporary else place(snapshot.settings, span)
     if not uris:

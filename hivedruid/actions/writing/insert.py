@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.actions.compacting.build import changed
-from hivedruid.actions.ddl.in_metastore import placed
+from hivedruid.actions.ddl.in_metastore import in_its_catalog
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting.build import verb_of
@@ -66,7 +66,7 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
     table = new_table(statement, snapshot, columns)
     if table is None:
         return StatementPlan(())
-    table = placed(table, statement.name.span, snapshot)
+    table = in_its_catalog(table, statement.name.span, snapshot)
     if table.metastore and not table.has_folder:
         raise UnsupportedError(
             f"cannot create {table.full_name} in the Hive metastore with AS SELECT", span=statement.name.span,
