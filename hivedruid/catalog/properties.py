@@ -264,6 +264,8 @@ PROPERTIES: dict[str, TableProperty] = {
             _ANY),
         TableProperty("skip.header.line.count", "int", "0",
             "Lines to skip at the beginning of each text file.", _FILES),
+        TableProperty("skip.footer.line.count", "int", "0",
+            "Lines to skip at the end of each text file; Spark then reads all lines of a file in order.", _FILES),
         TableProperty("discover.partitions", "bool", None,
             "Whether queries find the partitions of the table at its LOCATION, without MSCK; "
             "hivedruid.discover.partitions if not set.", _FILES),

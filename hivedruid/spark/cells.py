@@ -21,6 +21,16 @@ TIMESTAMP_PATTERN = f"^{_DAY}([ T]{_CLOCK} ?({_ZONE})?)?$"
 """Valid timestamps: Hive's format and ISO 8601. Spark alone would also accept `now`, `2015` and `12:00`."""
 ZONED_PATTERN = f"^{_DAY}[ T]{_CLOCK} ?({_ZONE})$"
 
+_INTEGER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$"
+_DECIMAL = r"^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,2})? *$"
+_OTHER_FLOAT = r"(?i)^[\x00- ]*[+-]?(?!(?-i:NaN|Infinity))(nan|inf|infinity)[\x00- ]*$"
+_BASE64 = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$"
+DELIMITED_DATE = r"^ *((?!0+-)[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2})(?:[^0-9].*)?$"
+DELIMITED_TIMESTAMP = (
+    r"^ *((?!0+-)[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}[ Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.][0-9]{1,9})?) *$"
+)
+"""Times as LazySimpleSerDe reads them, from the year 1 to 9999."""
+
 _JSON_OPTIONS = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
 
 
@@ -121,9 +131,25 @@ def _string(text: str, hive: HiveType, _form: CellFormat) -> str:
 
 
 def _integer(text: str, hive: HiveType, form: CellFormat) -> str:
-    """Hive cuts off fractions; in JSON, a fraction other than zero is not valid."""
+    """Hive cuts off fractions; in JSON, a fraction other than zero is not valid. Delimited text has no blanks
+    (LazyInteger)."""
     cast = f"CAST({text} AS {spark_type(hive)})"
-    return f"IF({text} RLIKE '[.]0*[1-9]', NULL, {cast})" if form.is_json else cast
+    return f"IF({text} RLIKE '[.]0*[1-9]', NULL, {cast})" if form.is_json else _if_matches(text, _INTEGER, cast)
+
+
+def _if_matches(text: str, pattern: str, parsed: str) -> str:
+    return f"IF({text} RLIKE {literal(pattern)}, {parsed}, NULL)"
+
+
+def _float(text: str, hive: HiveType, form: CellFormat) -> str:
+    """As Java reads it: `NaN` and `Infinity` in that case only, where Spark's cast accepts others."""
+    cast = f"CAST({text} AS {spark_type(hive)})"
+    return cast if form.is_json else f"IF({text} RLIKE {literal(_OTHER_FLOAT)}, NULL, {cast})"
+
+
+def _decimal(text: str, hive: HiveType, form: CellFormat) -> str:
+    cast = f"CAST({text} AS {spark_type(hive)})"
+    return cast if form.is_json else _if_matches(text, _DECIMAL, cast)
 
 
 def _boolean(text: str, _hive: HiveType, _form: CellFormat) -> str:
@@ -133,17 +159,28 @@ def _boolean(text: str, _hive: HiveType, _form: CellFormat) -> str:
 def _binary(text: str, _hive: HiveType, form: CellFormat) -> str:
     """Base64; LazyBinary uses other text unchanged."""
     decoded = f"try_to_binary({text}, 'base64')"
-    return decoded if form.is_json else f"coalesce({decoded}, CAST({text} AS BINARY))"
+    return decoded if form.is_json else f"IF({text} RLIKE {literal(_BASE64)}, {decoded}, CAST({text} AS BINARY))"
 
 
-def _date(text: str, _hive: HiveType, _form: CellFormat) -> str:
+def _date(text: str, _hive: HiveType, form: CellFormat) -> str:
+    if not form.is_json:
+        day = f"nullif(regexp_extract({text}, {literal(DELIMITED_DATE)}, 1), '')"
+        return f"CAST({_with_year(day)} AS DATE)"
     return f"IF({text} RLIKE {literal(DATE_PATTERN)}, CAST({text} AS DATE), NULL)"
 
 
 def _timestamp(text: str, _hive: HiveType, form: CellFormat) -> str:
     """`timestamp` text with a zone is that instant in UTC: hivedruid keeps `timestamp` in UTC."""
     usual = f"IF({text} RLIKE {literal(TIMESTAMP_PATTERN)}, CAST({text} AS TIMESTAMP), NULL)"
+    if not form.is_json:
+        moment = f"nullif(regexp_extract({text}, {literal(DELIMITED_TIMESTAMP)}, 1), '')"
+        usual = f"CAST(upper({_with_year(moment)}) AS TIMESTAMP)"
     return f"CAST({_first_of(text, usual, form)} AS TIMESTAMP_NTZ)"
+
+
+def _with_year(moment: str) -> str:
+    """The time with a year of four digits."""
+    return f"lpad({moment}, length({moment}) + 5 - instr({moment}, '-'), '0')"
 
 
 def _timestamp_ltz(text: str, _hive: HiveType, form: CellFormat) -> str:
@@ -177,6 +214,9 @@ _PARSERS = {
     "smallint": _integer,
     "int": _integer,
     "bigint": _integer,
+    "float": _float,
+    "double": _float,
+    "decimal": _decimal,
     "boolean": _boolean,
     "binary": _binary,
     "date": _date,
@@ -214,11 +254,16 @@ def _delimited_nested(text: str, hive: HiveType, form: CellFormat, level: int) -
     if hive.name == "array":
         return f"transform({parts}, {x} -> {_cell(x, hive.children[0], form, level + 1)})"
     if hive.name == "map":
-        pair = split_text(x, form.separators[level + 1], form.escape)
-        key = value(f"element_at({pair}, 1)", hive.children[0], form, level + 2)
-        member = _cell(f"try_element_at({pair}, 2)", hive.children[1], form, level + 2)
+        name = f"element_at({split_text(x, form.separators[level + 1], form.escape)}, 1)"
+        rest = f"IF(length({name}) < length({x}), substr({x}, length({name}) + 2), NULL)"
+        key, member = (
+            _cell(part, child, form, level + 2) for part, child in zip((name, rest), hive.children, strict=True)
+        )
         entries = f"transform({parts}, {x} -> struct({key} AS key, {member} AS value))"
-        return f"map_from_entries(filter({entries}, {x} -> {x}.key IS NOT NULL))"
+        e, y, n = form.name(), form.name(), form.name()
+        is_first = f"array_position(transform({x}, {y} -> {y}.key), {e}.key) = {n} + 1"
+        kept = f"filter({x}, ({e}, {n}) -> {e}.key IS NOT NULL AND {is_first})"
+        return f"element_at(transform(array({entries}), {x} -> map_from_entries({kept})), 1)"
     members = ", ".join(
         f"{literal(name)}, {_cell(f'try_element_at({x}, {number})', child, form, level + 1)}"
         for number, (name, child) in enumerate(zip(hive.fields, hive.children, strict=True), start=1)
@@ -238,8 +283,8 @@ def _cell(text: str, hive: HiveType, form: CellFormat, level: int) -> str:
 
 
 def split_text(text: str, separator: str, escape: str | None) -> str:
-    """The fields of `text`; a separator after the escape character is part of the field."""
-    if escape is None:
+    """The fields of `text`; a separator of one character after the escape character is part of the field."""
+    if escape is None or len(separator) > 1:
         return f"split({text}, {literal(regex(separator))}, -1)"
     one, other = regex(separator), regex(escape)
     pattern = f"(?s){one}((?:{other}.?|[^{one}{other}])*)"
@@ -272,5 +317,6 @@ def delimiter(serde: Mapping[str, str], key: str, default: str) -> str:
     return given[0]
 
 
-def regex(characters: str) -> str:
-    return "".join(f"\\x{{{ord(character):x}}}" for character in characters)
+def regex(text: str) -> str:
+    """A regular expression of exactly these characters."""
+    return "".join(f"\\x{{{ord(character):x}}}" for character in text)

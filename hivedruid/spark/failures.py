@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ExecutionError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
+from hivedruid.spark import missing_jars
 from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
 from hivedruid.spark.function_calls import MARK
@@ -72,6 +73,8 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         worker = _WORKER.search(text)
         where = f"worker {worker[1]}" if worker else "its machines"
         return SparkError(f"Spark cannot find a file on {where}: {first_line(text)}", hint=f"{HINT}; {hint}")
+    if "FileSystem" in text and (jars := missing_jars.missing(text)):
+        return SparkError(jars[0], hint=f"{jars[1]}; {hint}")
     if function := _FUNCTION.search(text):
         return SparkError(function[1], hint=hint)
     for sign, message, advice in _VALUES:

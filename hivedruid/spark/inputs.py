@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, assert_never
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.errors import PlanError
 from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
@@ -25,17 +26,10 @@ from hivedruid.spark.cells import (
     split_text,
     value,
 )
+from hivedruid.spark.regex_serde import regex_cells
 from hivedruid.spark.relations import query
-from hivedruid.spark.serde import (
-    delimited_format,
-    group_texts,
-    group_value,
-    is_csv,
-    is_json,
-    is_regex,
-    quoted_field,
-    quoted_fields,
-)
+from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json, is_regex
+from hivedruid.spark.text_files import decoded, without_header
 from hivedruid.tables.metastore_tables import ICEBERG, METADATA_LOCATION
 
 if TYPE_CHECKING:
@@ -139,7 +133,9 @@ def _of_folders(path: Place) -> list[str]:
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
-    """`fail`, `skip`, `null` or `reject`: the table's property, otherwise the setting."""
+    """`fail`, `skip`, `null` or `reject`: the table's property, that of OpenX's JsonSerDe, otherwise the setting."""
+    if table.serde.get("ignore.malformed.json", "").lower() == "true":
+        return "null"
     return (table.properties.get(MALFORMED_ROWS) or settings.get(MALFORMED_ROWS) or "fail").lower()
 
 
@@ -317,7 +313,12 @@ def json_lines(spark: SparkSession, table: Table, path: Place, settings: Mapping
     kept = _of_folders(path)
     located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start", *kept)
     form = cell_format(table, settings)
-    return json_rows(located, table.stored_columns, form, ("value", "_file", "_start", *kept))
+    return json_rows(located, mapped_columns(table), form, ("value", "_file", "_start", *kept))
+
+
+def mapped_columns(table: Table) -> list[Column]:
+    """The columns with the fields of OpenX's `mapping.column` properties."""
+    return [replace(c, field=table.serde.get(f"mapping.{c.name}", c.field)) for c in table.stored_columns]
 
 
 def json_rows(
@@ -379,26 +380,28 @@ def delimited_frame(spark: SparkSession, table: Table, path: Place, settings: Ma
     """Delimited text (LazySimpleSerDe), CSV (OpenCSVSerde) or groups (RegexSerDe): a field that is missing or does not
     parse is null."""
     kept = _of_folders(path)
-    lines = _without_header(_text_lines(spark, path), table, kept)
+    lines = decoded(without_header(_text_lines(spark, path), table, kept), table, kept)
     rows = delimited_rows(lines, table, cell_format(table, settings), kept)
     return rows.selectExpr(*(identifier(column.name) for column in table.columns), *kept) if kept else rows
 
 
 def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Sequence[str] = ()) -> DataFrame:
-    """The columns of delimited text or CSV, beside those of `lines` that are kept; `value` is the text."""
+    """The columns of delimited text, CSV or RegexSerDe, beside those of `lines` that are kept; `value` is the text."""
     form = delimited_format(table, form)
-    if is_csv(table):
-        fields = lines.selectExpr(*kept, f"{quoted_fields('value', table.serde)} AS _fields")
-        texts = [quoted_field(f"try_element_at(_fields, {number})", table.serde) for number in _positions(table)]
+    separator = form.separators[0]
+    nested = CellFormat(form.zone, form.timestamp_formats, form.separators[1:], form.escape, form.null)
+    if is_regex(table):
+        fields, cells = lines, regex_cells(table, nested)
+    elif is_csv(table):
+        fields = lines.select(*kept, csv_fields(table.serde).alias("_fields"))
+        texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
         cells = [value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
-    elif is_regex(table):
-        fields, texts = lines, group_texts("value", len(table.columns), table.serde)
-        cells = [group_value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
     else:
-        separator = form.separators[0]
-        nested = CellFormat(form.zone, form.timestamp_formats, form.separators[1:], form.escape, form.null)
         fields = lines.selectExpr(*kept, f"{split_text('value', separator, form.escape)} AS _fields")
         texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
+        if table.serde.get("serialization.last.column.takes.rest", "").lower() == "true":
+            rest = f"slice(_fields, {len(texts)}, size(_fields))"
+            texts[-1] = f"IF(size(_fields) < {len(texts)}, NULL, array_join({rest}, {literal(separator)}))"
         cells = [delimited_cell(text, column.type, nested) for text, column in zip(texts, table.columns, strict=True)]
     return fields.selectExpr(
         *kept, *(f"{cell} AS {identifier(column.name)}" for cell, column in zip(cells, table.columns, strict=True))
@@ -431,29 +434,3 @@ def cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
         zone=resolve_zone(settings.get("hive.local.time.zone") or "LOCAL"),
         timestamp_formats=tuple(pattern for pattern in formats.split(",") if pattern),
     )
-
-
-def _without_header(lines: DataFrame, table: Table, kept: Sequence[str] = ()) -> DataFrame:
-    """The lines without the first `skip.header.line.count` of each file.
-
-    Spark does not number lines; row ids increase within a partition, so they give the order within a file's first
-    block.
-    """
-    if int(table.properties.get("skip.footer.line.count", "0")):
-        raise UnsupportedError(
-            f"table {table.full_name}: skip.footer.line.count is not supported",
-            hint="remove the footers from the files, or remove the property and filter the rows in SQL",
-        )
-    header = int(table.properties.get("skip.header.line.count", "0"))
-    if not header:
-        return lines
-    numbered = lines.selectExpr(
-        "value",
-        "_metadata.file_path AS _file",
-        "_metadata.file_block_start AS _start",
-        "monotonically_increasing_id() AS _id",
-        *kept,
-    )
-    number = "row_number() OVER (PARTITION BY _file, _start ORDER BY _id) AS _number"
-    rows = numbered.selectExpr("value", "_start", number, *kept).where(f"_start > 0 OR _number > {header}")
-    return rows.selectExpr("value", *kept)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from hivedruid import open_csv
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import HiveType
-from hivedruid.spark.cells import CellFormat, delimiter, literal, regex, value
+from hivedruid.spark.cells import CellFormat, delimiter, literal, regex
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.column import Column
 
 DEFAULT_NULL = "\\N"
 SEPARATORS = tuple(chr(code) for code in (*range(1, 9), 11, 12, *range(14, 27)))
@@ -32,8 +35,8 @@ def delimited_format(table: Table, form: CellFormat) -> CellFormat:
     serde = table.serde
     separators = list(SEPARATORS)
     separators[0] = delimiter(serde, "field.delim", delimiter(serde, "serialization.format", separators[0]))
-    if table.serde.get("serialization.lib", "").endswith(".MultiDelimitSerDe"):
-        separators[0] = serde.get("field.delim") or separators[0]  # several characters
+    if serde.get("serialization.lib", "").endswith(".MultiDelimitSerDe"):
+        separators[0] = serde.get("field.delim") or separators[0]
     # Hive misspelled the key before 3.0 (HIVE-16922)
     separators[1] = delimiter(serde, "collection.delim", delimiter(serde, "colelction.delim", separators[1]))
     separators[2] = delimiter(serde, "mapkey.delim", separators[2])
@@ -43,69 +46,32 @@ def delimited_format(table: Table, form: CellFormat) -> CellFormat:
 
 
 def csv_characters(serde: Mapping[str, str]) -> tuple[str, str, str]:
-    """Separator, quote and escape character of OpenCSVSerde."""
+    """Separator, quote and escape character of OpenCSVSerde, to which a quote as escape character means the default."""
+    escape = delimiter(serde, "escapeChar", '"')
     return (
         delimiter(serde, "separatorChar", ","),
         delimiter(serde, "quoteChar", '"'),
-        delimiter(serde, "escapeChar", "\\"),
+        "\\" if escape == '"' else escape,
     )
 
 
-def quoted_fields(text: str, serde: Mapping[str, str]) -> str:
-    """The raw fields of a CSV line, including quotes."""
+def csv_fields(serde: Mapping[str, str]) -> Column:
+    """The fields of the column `value`, a line of CSV. Lines with a quote or an escape character are parsed by Spark's
+    Python workers, the others by Spark."""
+    from pyspark import cloudpickle
+    from pyspark.sql.connect.functions import expr, when
+    from pyspark.sql.connect.udf import UserDefinedFunction
+    from pyspark.sql.types import ArrayType, StringType
+    from pyspark.util import PythonEvalType
+
     separator, quote, escape = csv_characters(serde)
-    s, q, e = map(regex, (separator, quote, escape))
-    quoted = f"\\s*{q}(?:{e}.|{q}{q}|[^{q}{e}])*{q}\\s*(?={s}|$)"
-    pattern = f"(?s){s}({quoted}|[^{s}]*)"
-    return f"regexp_extract_all(concat({literal(separator)}, {text}), {literal(pattern)}, 1)"
-
-
-def quoted_field(text: str, serde: Mapping[str, str]) -> str:
-    """The value of one field: unquoted, with doubled or escaped quotes replaced by single ones."""
-    _, quote, escape = csv_characters(serde)
-    q, e = regex(quote), regex(escape)
-    whole = f"(?s)^\\s*{q}(.*){q}\\s*$"
-    inner = f"regexp_extract({text}, {literal(whole)}, 1)"
-    doubled = f"{q}({q})" if quote == escape else f"(?s)[{q}{e}]([{q}{e}])"
-    plain = f"regexp_replace({inner}, {literal(doubled)}, '$1')"
-    return f"IF({text} RLIKE {literal(whole)}, {plain}, {text})"
-
-
-def group_texts(text: str, count: int, serde: Mapping[str, str]) -> list[str]:
-    """The texts of the first groups of RegexSerDe's `input.regex`, which matches the whole of a line; null for a group
-    that does not exist, or that does not participate in the match.
-
-    Spark's regexp_extract is empty for both. A group participates if a reference to it matches after the lookahead.
-    """
-    flags = "(?si)" if serde.get("input.regex.case.insensitive", "").lower() == "true" else "(?s)"
-    pattern = serde["input.regex"]
-    whole = literal(f"{flags}^(?:{pattern})\\z")
-    texts = []
-    for number in range(1, count + 1):
-        participates = literal(f"{flags}^(?=(?:{pattern})\\z).*?\\{number}")
-        group = f"IF({text} RLIKE {participates}, regexp_extract({text}, {whole}, {number}), NULL)"
-        texts.append(group if number <= _groups(pattern) else "CAST(NULL AS STRING)")
-    return texts
-
-
-def group_value(text: str, hive: HiveType, form: CellFormat) -> str:
-    """The value of a group, by Java's valueOf: no fractions of integers, every text but true is false."""
-    if hive.name == "boolean":
-        return f"coalesce(lower({text}) = 'true', FALSE)"
-    if hive.is_integer:
-        return f"IF({text} RLIKE '^[+-]?[0-9]+$', {value(text, hive, form)}, NULL)"
-    return value(text, hive, form)
-
-
-_GROUP = re.compile(
-    r"\\Q.*?(?:\\E|$)|\\.|(?P<open>\[)\^?\]?|(?P<close>\])|(?P<group>\((?!\?)|\(\?<(?![=!]))", re.DOTALL
-)
-
-
-def _groups(pattern: str) -> int:
-    """The number of capturing groups of one of Java's regular expressions."""
-    count = depth = 0
-    for match in _GROUP.finditer(pattern):
-        depth += bool(match["open"]) - bool(match["close"] and depth)
-        count += bool(match["group"] and not depth)
-    return count
+    is_special = f"(contains(value, {literal(quote)}) OR contains(value, {literal(escape)}))"
+    cloudpickle.register_pickle_by_value(open_csv)
+    try:
+        columns = open_csv.OpenCsv(separator, quote, escape).columns
+        parse = UserDefinedFunction(columns, ArrayType(StringType()), "csv", PythonEvalType.SQL_SCALAR_ARROW_UDF)
+        parsed = parse(expr(f"IF({is_special}, value, NULL)"))
+    finally:
+        cloudpickle.unregister_pickle_by_value(open_csv)
+    plain = f"IF(value = '', NULL, split(value, {literal(regex(separator))}, -1))"
+    return when(expr(is_special), parsed).otherwise(expr(plain))

@@ -268,6 +268,7 @@ def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]
     hive_tables.check_layout(statement)
     serde = _serde(statement)
     format_ = hive_tables.file_format(statement, serde)
+    hive_tables.check_serde(table.columns, serde, statement.serde[0].value_span if statement.serde else None)
     location = None
     if statement.external:
         location = hive_tables.check_external(statement, table.columns)
@@ -289,7 +290,6 @@ def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]
             format_, serde = "orc", hive_tables.declared_serde(format_, serde)
     spec = partition_spec(statement.partitioned_by, table.columns)
     table = replace(table, partition_spec=spec)
-    hive_tables.check_serde(table.stored_columns, serde, statement.name.span)
     columns = (*hive_tables.as_serde_reads(table.stored_columns, serde), *table.folder_columns)
     if table.has_partitions and not table.stored_columns:
         raise SemanticError(

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _PACKAGE = "org.apache.hadoop.hive."
 OPEN_CSV = _PACKAGE + "serde2.OpenCSVSerde"
 REGEX = _PACKAGE + "serde2.RegexSerDe"
-MULTI_DELIMIT = _PACKAGE + "serde2.MultiDelimitSerDe"
 SERDE_FORMATS: dict[str, str] = {
     "org.apache.hive.hcatalog.data.JsonSerDe": "jsonfile",
     _PACKAGE + "serde2.JsonSerDe": "jsonfile",
+    "org.openx.data.jsonserde.JsonSerDe": "jsonfile",
     OPEN_CSV: "textfile",
     REGEX: "textfile",
     _PACKAGE + "contrib.serde2.RegexSerDe": "textfile",
-    MULTI_DELIMIT: "textfile",
+    _PACKAGE + "serde2.MultiDelimitSerDe": "textfile",
     _PACKAGE + "contrib.serde2.MultiDelimitSerDe": "textfile",
     _PACKAGE + "serde2.lazy.LazySimpleSerDe": "textfile",
     _PACKAGE + "ql.io.orc.OrcSerde": "orc",
@@ -191,28 +191,48 @@ def normalized_location(location: str) -> str:
     return unquote(rest)
 
 
-def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Span | None) -> None:
-    """Reject what RegexSerDe does not accept, as Hive does."""
-    if not serde.get("serialization.lib", "").endswith(".RegexSerDe"):
-        return
-    if "input.regex" not in serde:
-        raise SemanticError(
-            'This table does not have serde property "input.regex"!', span=span,
-            hint="add WITH SERDEPROPERTIES ('input.regex' = '…')",
-        )  # fmt: skip
-    for column in columns:
-        if column.type.children:
-            raise SemanticError(
-                f"RegexSerDe only accepts primitive columns, but column[{column.name}] is {column.type}", span=span,
-                hint="declare the column as STRING, and take it apart with split() or str_to_map()",
-            )  # fmt: skip
-
-
 def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tuple[Column, ...]:
     """OpenCSVSerde returns every column as a string, regardless of the declared type."""
     if serde.get("serialization.lib") != OPEN_CSV:
         return columns
     return tuple(replace(column, type=STRING) for column in columns)
+
+
+def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Span | None) -> None:
+    """The rules of RegexSerDe: it requires an expression, and has no nested types."""
+    library = serde.get("serialization.lib", "")
+    if not library.endswith(".RegexSerDe"):
+        return
+    if not serde.get("input.regex"):
+        raise SemanticError(
+            'This table does not have serde property "input.regex"!',
+            span=span,
+            hint="add WITH SERDEPROPERTIES ('input.regex' = '…') with a group for each column",
+        )
+    for column in columns:
+        if column.type.children:
+            raise SemanticError(
+                f"RegexSerDe does not support the type {column.type} of column {column.name}",
+                span=span,
+                hint="declare it as STRING",
+            )
+
+
+def check_written(name: str, serde: Mapping[str, str], span: Span | None) -> None:
+    """Raises UnsupportedError for text files that are only read."""
+    library, encoding = serde.get("serialization.lib", ""), serde.get("serialization.encoding", "UTF-8")
+    if library.endswith(".RegexSerDe"):
+        raise UnsupportedError(
+            f"{name} cannot be written: RegexSerDe only reads files",
+            span=span,
+            hint="INSERT INTO a table with another SerDe",
+        )
+    if encoding.upper().replace("-", "") != "UTF8":
+        raise UnsupportedError(
+            f"{name} cannot be written: files are written in UTF-8, and its serialization.encoding is {encoding}",
+            span=span,
+            hint="INSERT INTO a table without serialization.encoding",
+        )
 
 
 def check_kafka_clauses(statement: CreateTable) -> None:

@@ -41,7 +41,7 @@ from hivedruid.plan.rex import Call, Literal, Rex
 from hivedruid.plan.split import QueryPlan, optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS
 from hivedruid.script import SourceStatement
-from hivedruid.tables import definition, druid_tables
+from hivedruid.tables import definition, druid_tables, hive_tables
 from hivedruid.tables.kafka_feed import fields_of_columns
 from hivedruid.tables.tiered_tables import kept_in_druid
 
@@ -170,6 +170,8 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
     table = find_table(name, snapshot)
     refuse_if_materialized(table, "insert into", name.span or source.span(0))
     table.check("insert", name.span or source.span(0))
+    if table.kind == "files":
+        hive_tables.check_written(table.full_name, table.serde, name.span or source.span(0))
     return table
 
 
