@@ -83,8 +83,9 @@ class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
         return SemanticError.__name__
 
 
-class NotThereError(SemanticError):
-    """A database or a partition does not exist, or a table exists already: it depends on the statements before."""
+class CatalogStateError(SemanticError):
+    """The catalog does not have a database or a partition, or has a table already: that depends on the statements before
+    it, which import-hive may not know."""
 
     @property
     def kind(self) -> str:

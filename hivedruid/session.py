@@ -295,7 +295,7 @@ class Session:
         def replan(answers: Mapping[str, Sequence[Any]]) -> tuple[Action, ...]:
             return self._built(parsed, replace(snapshot, answers=answers)).actions
 
-        if snapshot.called:
+        if snapshot.called or self._spark is not None:
             self._get_spark().use(snapshot.called)
         origin = job_origin(parsed, snapshot)
         return execute(built.actions, self._get_services(), query_id, fallback, origin, replan)

@@ -6,7 +6,7 @@ from collections.abc import Set
 
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Table
-from hivedruid.errors import NotThereError, SemanticError, Span, TableNotFound, did_you_mean
+from hivedruid.errors import CatalogStateError, SemanticError, Span, TableNotFound, did_you_mean
 from hivedruid.parser.statements import TableName
 
 
@@ -27,7 +27,7 @@ def database_of(name: TableName, snapshot: Snapshot) -> str:
 
 def require_database(database: str, span: Span | None, snapshot: Snapshot) -> None:
     if database not in snapshot.databases:
-        raise NotThereError(
+        raise CatalogStateError(
             f"Database does not exist: {database}", span=span, hint=did_you_mean(database, snapshot.databases)
         )
 
@@ -80,12 +80,7 @@ def table_of_name(database: str, name: str, snapshot: Snapshot, *, temporary: bo
 
 def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> None:
     """Refuse a definition that reads temporary tables or calls temporary functions: other sessions do not have them."""
-    for function in snapshot.called:
-        if not function.database:
-            raise SemanticError(
-                f"{statement} references temporary function {function.name}", span=span,
-                hint="create the function without TEMPORARY",
-            )  # fmt: skip
+    refuse_temporary_functions(statement, span, snapshot)
     for key in sorted(snapshot.queried & snapshot.tables.keys()):
         table = snapshot.tables[key]
         if table.is_temporary:
@@ -95,13 +90,23 @@ def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> N
             )  # fmt: skip
 
 
-def already_exists(table: Table, span: Span | None) -> NotThereError:
+def refuse_temporary_functions(statement: str, span: Span | None, snapshot: Snapshot) -> None:
+    """Refuse a definition that calls temporary functions: other sessions do not have them."""
+    for function in snapshot.called:
+        if not function.database:
+            raise SemanticError(
+                f"{statement} references temporary function {function.name}", span=span,
+                hint="create the function without TEMPORARY",
+            )  # fmt: skip
+
+
+def already_exists(table: Table, span: Span | None) -> CatalogStateError:
     what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
     what = "Temporary table" if table.is_temporary else what
     if table.metastore:
         place, hint = f" in the Hive metastore {table.metastore}", "choose another name, or another database"
-        return NotThereError(f"{what} {table.full_name} already exists{place}", span=span, hint=hint)
-    return NotThereError(
+        return CatalogStateError(f"{what} {table.full_name} already exists{place}", span=span, hint=hint)
+    return CatalogStateError(
         f"{what} {table.full_name} already exists", span=span, hint="drop it first, or use IF NOT EXISTS to keep it"
     )
 

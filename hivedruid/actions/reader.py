@@ -55,6 +55,7 @@ class TableReader:
         """The number of table references in queries."""
 
     def query(self, e: exp.Expr, database: str) -> None:
+        self.called(e, database)
         found = list(e.find_all(exp.Table, exp.With))
         withs = {id(node): _places(node) for node in found if isinstance(node, exp.With)}
         for node in found:
@@ -93,14 +94,13 @@ class TableReader:
             view = parse(SourceStatement(table.view_text))
             if isinstance(view, Query):
                 self.query(view.expression, table.database)
-                self.called(view, table.database)
 
-    def called(self, statement: Statement, database: str) -> tuple[UserFunction, ...]:
-        """The functions of users that a statement calls, and those of the views that were read."""
+    def called(self, part: Statement | exp.Expr, database: str) -> tuple[UserFunction, ...]:
+        """The functions of users that a statement or a query calls, and those of all queries that were read."""
         if self.functions:
             from hivedruid.parser.user_functions import called
 
-            found = (named(self.functions, *call) for call in called(statement, database))
+            found = (named(self.functions, *call) for call in called(part, database))
             self._called.update(dict.fromkeys(filter(None, found)))
         return tuple(self._called)
 

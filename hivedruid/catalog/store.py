@@ -15,7 +15,7 @@ from hivedruid.catalog.layout import order_json, order_of_json, spec_json, spec_
 from hivedruid.catalog.properties import TOPIC_PATTERN
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
-from hivedruid.errors import ExecutionError, NotThereError, SemanticError, did_you_mean
+from hivedruid.errors import CatalogStateError, ExecutionError, SemanticError, did_you_mean
 from hivedruid.secret_text import redact
 
 DEFAULT_DATABASE = "default"
@@ -262,7 +262,7 @@ class Catalog:
 
     def _require_database(self, name: str) -> None:
         if self.database_comment(name) is None:
-            raise NotThereError(f"Database does not exist: {name}", hint=did_you_mean(name, self.databases()))
+            raise CatalogStateError(f"Database does not exist: {name}", hint=did_you_mean(name, self.databases()))
 
 
 def write_error(error: sqlite3.Error) -> ExecutionError:

@@ -13,7 +13,7 @@ from typing import Literal
 from hivedruid.actions.families import builder, family_of
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.errors import ExecutionError, HiveDruidError, NotThereError, TableNotFound
+from hivedruid.errors import CatalogStateError, ExecutionError, HiveDruidError, TableNotFound
 from hivedruid.hive_ddl import UNCHECKED, Finding, Imported
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.redaction import redact
@@ -57,7 +57,7 @@ class Rehearsal:
             database = self._session.database
             try:
                 yield self._judge(item)
-            except (TableNotFound, NotThereError):
+            except (TableNotFound, CatalogStateError):
                 yield _Waiting(item, database)
 
     def _begin(self) -> None:
@@ -75,7 +75,7 @@ class Rehearsal:
         item, self._session.database = waiting.item, waiting.database
         try:
             return self._judge(item)
-        except (TableNotFound, NotThereError) as error:
+        except (TableNotFound, CatalogStateError) as error:
             hint = "add the script that creates it" if isinstance(error, TableNotFound) else error.hint
             return _unchecked(item, error.message, hint)
 
@@ -86,7 +86,7 @@ class Rehearsal:
             return Judged(item, "left out")
         try:
             self._run(item.text, item.source.file)
-        except (TableNotFound, NotThereError):
+        except (TableNotFound, CatalogStateError):
             raise
         except ExecutionError as error:  # of a file or a service
             return _unchecked(item, error.message, error.hint)

@@ -56,7 +56,7 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
             raise UnsupportedError(
                 "TRANSFORM … USING is not supported: external scripts are not run",
                 span=span_of(source, token),
-                hint="use functions in SELECT",
+                hint="use a Python function: CREATE FUNCTION f AS 'module.function'",
             )
 
 

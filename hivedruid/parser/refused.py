@@ -30,7 +30,7 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("ROLLBACK", "transactions are not supported: each statement is a transaction of its own", "remove it"),
     ("KILL QUERY", "KILL QUERY is not supported: other sessions' statements are unknown",
      "use Ctrl-C to cancel your own statement, KILL TASK 'id' to stop a Druid task"),
-    ("LIST", "LIST is not supported: files and jars cannot be added", "remove it"),
+    ("LIST", "LIST is not supported: files and jars are not added to a session", "remove it"),
     ("CREATE MACRO", "CREATE MACRO is not supported: macros are temporary", "use CREATE TEMPORARY MACRO"),
     ("CREATE TEMPORARY VIEW", "CREATE TEMPORARY VIEW is not supported: Hive has no temporary views",
      "use CREATE VIEW, and DROP VIEW at the end, or name the query in a WITH clause"),
@@ -43,12 +43,16 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
      "use tables STORED BY druid or kafka, or external tables"),
     ("DROP INDEX", "DROP INDEX is not supported", "remove it: indexes cannot be created"),
     ("ALTER INDEX", "ALTER INDEX is not supported", "Druid indexes all string columns"),
-    ("MAP", "MAP … USING is not supported: external scripts are not run", "use functions in SELECT"),
-    ("REDUCE", "REDUCE … USING is not supported: external scripts are not run", "use functions in SELECT"),
+    ("MAP", "MAP … USING is not supported: external scripts are not run",
+     "use a Python function: CREATE FUNCTION f AS 'module.function'"),
+    ("REDUCE", "REDUCE … USING is not supported: external scripts are not run",
+     "use a Python function: CREATE FUNCTION f AS 'module.function'"),
 )  # fmt: skip
 _ROLES = "hivedruid has no users or roles", "configure permissions in Druid and on the file system"
 _LOCKS = "hivedruid has no table locks", "statements only see complete writes"
-_RESOURCES = "files and jars cannot be added", "functions of jars cannot be run: use those of SHOW FUNCTIONS"
+_JARS = "jars belong to functions", "name it in CREATE FUNCTION … AS 'class' USING JAR 'path'"
+_FILES = "scripts of TRANSFORM are not run", "for a Python function use CREATE FUNCTION … USING FILE 'path'"
+_RELOAD = "each statement reads the functions of the catalog", "remove it"
 _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     "GRANT": _ROLES,
     "REVOKE": _ROLES,
@@ -58,9 +62,10 @@ _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     "LOCK DATABASE": _LOCKS,
     "UNLOCK TABLE": _LOCKS,
     "UNLOCK DATABASE": _LOCKS,
-    **{f"ADD {kind}": _RESOURCES for kind in ("JAR", "JARS", "FILE", "FILES", "ARCHIVE", "ARCHIVES")},
-    "RELOAD FUNCTION": _RESOURCES,
-    "RELOAD FUNCTIONS": _RESOURCES,
+    **{f"ADD {kind}": _JARS for kind in ("JAR", "JARS")},
+    **{f"ADD {kind}": _FILES for kind in ("FILE", "FILES", "ARCHIVE", "ARCHIVES")},
+    "RELOAD FUNCTION": _RELOAD,
+    "RELOAD FUNCTIONS": _RELOAD,
 }
 """The first words of statements that are accepted -> (reason, hint)."""
 _SUPPORTED = [["ROLLBACK", "STREAM"]]

@@ -393,7 +393,7 @@ def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Seque
     if is_regex(table):
         fields, cells = lines, regex_cells(table, nested)
     elif is_csv(table):
-        fields = lines.select(*kept, csv_fields(table.serde).alias("_fields"))
+        fields = lines.select("*", csv_fields(table.serde).alias("_fields"))
         texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
         cells = [value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
     else:

@@ -117,8 +117,8 @@ class SparkRunner:
         self._functions: dict[str, UserFunction] = {}
 
     def use(self, functions: Iterable[UserFunction]) -> None:
-        """Make functions of users available to the following jobs."""
-        self._functions.update((function.spark_name, function) for function in functions)
+        """Make functions of users available to the jobs of a statement."""
+        self._functions = {function.spark_name: function for function in functions}
 
     def rows(self, job: SparkJob) -> Batches:
         """The result rows of the job, streamed; the job ends when the last row is consumed."""

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 Decoder = Callable[[Any], Any]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST, LAST = (
+    (moment.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1) for moment in (datetime.min, datetime.max)
+)
+"""Microseconds since then of the first and last times of Python."""
 
 _PLAIN = {
     "boolean",
@@ -84,10 +88,24 @@ def _decoded(arrivals: Iterator[Any], types: Sequence[DataType]) -> Iterator[Bat
     decoders = [None if kind.typeName() == "float" else _decoder(kind) for kind in types]
     for batch in arrivals:
         columns = [
-            [None if cell is None else decoder(cell) for cell in column.to_pylist()] if decoder else column
+            [None if cell is None else decoder(cell) for cell in column.to_pylist()] if decoder else _of_python(column)
             for column, decoder in zip(batch.columns, decoders, strict=True)
         ]
         yield Batch(batch.num_rows, tuple(columns))
+
+
+def _of_python(column: Any) -> Any:
+    """The column with null for dates and times before the year 1 and after 9999, which Python does not have."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
+        return column
+    import pyarrow.compute as pc
+
+    first, last = (pa.scalar(moment).cast(kind) for moment in (datetime.min, datetime.max))
+    is_known = pc.and_(pc.greater_equal(column, first), pc.less_equal(column, last))
+    return pc.if_else(is_known, column, pa.scalar(None, kind))
 
 
 class _Arrivals:
@@ -208,7 +226,7 @@ def _decoder(kind: DataType) -> Decoder | None:
     """A function that decodes a transferred value; None if no decoding is required. Never called with None."""
     match kind.typeName():
         case "timestamp":
-            return lambda micros: EPOCH + timedelta(microseconds=micros)
+            return lambda micros: EPOCH + timedelta(microseconds=micros) if FIRST <= micros <= LAST else None
         case "array":
             element = _or_none(_decoder(kind.elementType))
             return (lambda values: [element(value) for value in values]) if element else None

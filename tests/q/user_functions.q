@@ -53,6 +53,7 @@ USE other;
 SELECT net(1);
 SELECT city, n FROM default.netto ORDER BY city, n;
 USE default;
+CREATE MATERIALIZED VIEW cleaned STORED BY 'druid' AS SELECT `__time`, clean(city) AS c FROM rides;
 CREATE VIEW cleaned AS SELECT clean(city) AS c FROM rides;
 
 -- names

@@ -10,7 +10,7 @@ from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ddl.removal import removal
 from hivedruid.actions.ddl.views import qualified
-from hivedruid.actions.lookup import find_table, may_be_missing, refuse_if_used
+from hivedruid.actions.lookup import find_table, may_be_missing, refuse_if_used, refuse_temporary_functions
 from hivedruid.actions.materialized.describe import facts_of, stale, yes_no
 from hivedruid.actions.materialized.lossless import root_checks
 from hivedruid.actions.materialized.model import BuildView, RootChecks
@@ -61,6 +61,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    refuse_temporary_functions("Materialized view definition", statement.name.span, snapshot)
     quiet = replace(snapshot, materialized_views=())
     builder = Builder(statement.source, quiet, note)
     node = builder.whole(statement.query)
@@ -149,7 +150,7 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
             span=statement.name.span,
             hint="choose another druid.datasource, or drop that data source first",
         )
-    text = qualified(statement.query_text, snapshot.database)
+    text = qualified(statement.query_text, snapshot.database, snapshot.functions)
     return replace(table, view_text=text, rewrite_enabled=statement.rewrite)
 
 

@@ -12,7 +12,7 @@ from hivedruid.catalog.partitions import NULL_VALUE, Partition
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.cells import hive_text
-from hivedruid.errors import NotThereError, SemanticError, Span, did_you_mean
+from hivedruid.errors import CatalogStateError, SemanticError, Span, did_you_mean
 from hivedruid.parser.statements.partitioning import PartitionSpec, PartitionValue
 from hivedruid.plan import fold
 from hivedruid.plan.rex import Literal
@@ -100,7 +100,7 @@ def find(spec: PartitionSpec, table: Table, known: Iterable[Partition], zone: st
     for each in known:
         if each.values == wanted.values:
             return each
-    raise NotThereError(
+    raise CatalogStateError(
         f"Partition {wanted.name(table.partition_columns)} of {table.full_name} does not exist", span=spec.span,
         hint=f"run SHOW PARTITIONS {table.name} to list them",
     )  # fmt: skip

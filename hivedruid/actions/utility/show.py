@@ -15,7 +15,7 @@ from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
-from hivedruid.errors import NotThereError, SemanticError, did_you_mean
+from hivedruid.errors import CatalogStateError, SemanticError, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import utility as u
 from hivedruid.results import ResultColumn
@@ -222,7 +222,7 @@ def describe_database(statement: u.DescribeDatabase, snapshot: Snapshot) -> Show
 def require_database(name: str, span: Any, snapshot: Snapshot) -> None:
     if name not in snapshot.databases:
         hint = did_you_mean(name, snapshot.databases)
-        raise NotThereError(f"Database does not exist: {name}", span=span, hint=hint)
+        raise CatalogStateError(f"Database does not exist: {name}", span=span, hint=hint)
 
 
 def matches(pattern: str, name: str) -> bool:

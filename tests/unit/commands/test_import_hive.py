@@ -45,7 +45,7 @@ TBLPROPERTIES (
   'druid.kafka.ingestion.consumer.sasl.jaas.config' = 'env:KAFKA_SASL_JAAS_CONFIG');
 
 -- {file}:11: ADD JAR: left out
---   dropped: ADD JAR has no effect: files and jars cannot be added
+--   dropped: ADD JAR has no effect: jars belong to functions
 
 -- {file}:12: SELECT 1: runs
 SELECT 1 -- the end

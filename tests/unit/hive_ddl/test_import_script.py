@@ -178,7 +178,7 @@ def test_a_managed_table_with_a_location_is_kept_with_a_note() -> None:
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("ADD JAR /x.jar", "files and jars cannot be added"),
+        ("ADD JAR /x.jar", "jars belong to functions"),
         ("ALTER TABLE t CONCATENATE", "CONCATENATE has no effect"),
         ("SHOW LOCKS", "no table locks"),
         ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),

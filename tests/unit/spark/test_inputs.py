@@ -342,6 +342,12 @@ def test_open_csv(home: Home, lines: Lines, serde: dict[str, str], line: str, ro
     assert home.query("SELECT a, b, c FROM t", table) == [row]
 
 
+def test_times_that_python_does_not_have(home: Home) -> None:
+    day, second = "DATE '0001-01-01' - INTERVAL '1' DAY", "TIMESTAMP_NTZ '9999-12-31 23:59:59' + INTERVAL '1' SECOND"
+    found = home.query(f"SELECT {day}, {second}, CAST({second} AS TIMESTAMP), DATE '9999-12-31'")
+    assert found == [(None, None, None, date(9999, 12, 31))]
+
+
 def test_header_lines(home: Home, lines: Lines) -> None:
     lines("h1", "h2", "1", "h1", "2", name="data/a.csv")
     lines("h1", "h2", name="data/b.csv")
