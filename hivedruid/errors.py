@@ -84,8 +84,8 @@ class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
 
 
 class CatalogStateError(SemanticError):
-    """The catalog does not have a database or a partition, or has a table already: that depends on the statements before
-    it, which import-hive may not know."""
+    """The catalog does not have a database or a partition, or has a table already: it depends on the statements before,
+    which import-hive may not know."""
 
     @property
     def kind(self) -> str:

@@ -44,7 +44,8 @@ def test_metadata(installation: Installation) -> None:
     assert "Requires-Python: >=3.11" in metadata
     assert "License-Expression: Apache-2.0" in metadata
     assert {line for line in metadata.splitlines() if line.startswith("Provides-Extra:")} == {
-        f"Provides-Extra: {extra}" for extra in ("chart", "dev", "java", "jupyter", "pandas", "polars", "sqlalchemy")
+        f"Provides-Extra: {extra}"
+        for extra in ("chart", "dev", "java", "jupyter", "metastore", "pandas", "polars", "sqlalchemy")
     }
 
 
