@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.types import spark_type
-from hivedruid.errors import UnsupportedError
 from hivedruid.plan.rex import Call
 from hivedruid.plan.spark_strings import Lower, constant
-from hivedruid.plan.spark_text import quote_identifier, quote_string
+from hivedruid.plan.spark_text import quote_identifier
 
 if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
@@ -61,19 +60,6 @@ def _made(s: SparkRex, rex: Call) -> str:
     return f"CAST({text} AS {spark_type(rex.type)})" if not rex.args else text
 
 
-def _parse_url_tuple(s: SparkRex, rex: Call) -> str:
-    """An entry of parse_url(); QUERY:name returns one of the query's values."""
-    url = s.render(rex.args[0])
-    parts = []
-    for arg in rex.args[1:]:
-        name = constant(arg)
-        if not isinstance(name, str):
-            raise UnsupportedError("the part names in parse_url_tuple() must be constants", hint="use parse_url()")
-        part, _, key = name.partition(":")
-        parts.append(f"parse_url({url}, {quote_string(part)}{f', {quote_string(key)}' if key else ''})")
-    return f"stack(1, {', '.join(parts)})"
-
-
 COLLECTIONS: dict[str, Lower] = {
     "array_slice": _array_slice,
     "array_join": _array_join,
@@ -82,7 +68,6 @@ COLLECTIONS: dict[str, Lower] = {
     "map": _made,
     "map_values": _empty_for_null,
     "str_to_map": _empty_for_null,
-    "parse_url_tuple": _parse_url_tuple,
     "index": lambda s, rex: f"{s.render(rex.args[0])}[{s.render(rex.args[1])}]",
     "array_contains": _array_contains,
 }
