@@ -16,13 +16,15 @@ from hivedruid.hive_ddl.avro import avro_columns
 from hivedruid.hive_ddl.draft import Draft, Pair
 from hivedruid.hive_ddl.properties import revised
 from hivedruid.parser.table_clauses import INPUT_FORMATS, STORAGE_HANDLERS
-from hivedruid.tables.hive_tables import KAFKA_COLUMNS, SERDE_FORMATS
+from hivedruid.tables.hive_tables import KAFKA_COLUMNS, OTHER_SERDES, SERDE_FORMATS
 
 _CLAUSES = (
     "COMMENT", "PARTITIONED BY", "CLUSTERED BY", "SKEWED BY", "ROW FORMAT", "STORED BY", "STORED AS",
     "WITH SERDEPROPERTIES", "LOCATION", "TBLPROPERTIES", "LIKE", "AS",
 )  # fmt: skip
-_FORMATS = ("", "ORC", "ORCFILE", "PARQUET", "PARQUETFILE", "TEXTFILE", "JSONFILE")
+_FORMATS = (
+    "", "ORC", "ORCFILE", "PARQUET", "PARQUETFILE", "TEXTFILE", "JSONFILE", "AVRO", "SEQUENCEFILE", "RCFILE",
+)  # fmt: skip
 _DRUID_HANDLER = re.compile(r"org\.apache\.hadoop\.hive\.druid\.\w*DruidStorageHandler\w*")
 """The storage handler, and the wrappers in Hive's own tests."""
 
@@ -257,7 +259,7 @@ def _has_serde(shape: Shape) -> bool:
     if clause is None or shape.value("ROW FORMAT").upper() != "SERDE":
         return True
     following = shape.draft.tokens[clause.index + 1 : clause.index + 2]
-    return any(token.text in SERDE_FORMATS for token in following)
+    return any(token.text in SERDE_FORMATS or token.text in OTHER_SERDES for token in following)
 
 
 def _file_location(shape: Shape) -> None:

@@ -86,7 +86,7 @@ def if_not_exists(cursor: Cursor) -> bool:
 def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> CreateTable:
     exists = if_not_exists(cursor)
     name = cursor.table_name()
-    clauses = TableClauses(source, cursor)
+    clauses = TableClauses(source, cursor, has_own_files=not external)
     topic: tuple[Property, ...] = ()
     if cursor.accept("LIKE"):
         if topic := _topic(cursor):

@@ -32,6 +32,12 @@ INPUT_FORMATS = {
     "TextInputFormat": "TEXTFILE",
 }
 """The formats of STORED AS INPUTFORMAT, by the class without its package."""
+_OTHER_FORMATS = {
+    "AVRO": "AvroContainerInputFormat",
+    "SEQUENCEFILE": "SequenceFileInputFormat",
+    "RCFILE": "RCFileInputFormat",
+}
+"""Formats whose files cannot be read, and their input formats."""
 _ICEBERG = ("iceberg", "org.apache.iceberg.mr.hive.hiveicebergstoragehandler")
 
 
@@ -39,8 +45,15 @@ class TableClauses:
     """The clauses after the name and columns of CREATE TABLE, in any order, each at most once."""
 
     def __init__(
-        self, source: SourceStatement, cursor: Cursor, refuse: Callable[[Cursor], None] = lambda _: None
+        self,
+        source: SourceStatement,
+        cursor: Cursor,
+        refuse: Callable[[Cursor], None] = lambda _: None,
+        *,
+        has_own_files: bool = False,
     ) -> None:
+        """`has_own_files`: hivedruid chooses the format of the files, so that every one may be declared."""
+        self._has_own_files = has_own_files
         self.source = source
         self.cursor = cursor
         self.refuse = refuse
@@ -177,6 +190,10 @@ class TableClauses:
         if word == "INPUTFORMAT":
             self._input_format()
             return
+        if word in _OTHER_FORMATS and self._has_own_files:
+            cursor.index += 1
+            self.found["other_format"] = Clause(f"STORED AS {word}", cursor.span(token))
+            return
         if word not in _FILE_FORMATS:
             if not word.isidentifier():
                 cursor.fail("a file format")
@@ -195,7 +212,11 @@ class TableClauses:
         name, token = cursor.string("the class name of the input format")
         cursor.expect("OUTPUTFORMAT")
         cursor.string("the class name of the output format")
-        format_ = INPUT_FORMATS.get(name.rpartition(".")[2])
+        class_name = name.rpartition(".")[2]
+        format_ = INPUT_FORMATS.get(class_name)
+        if class_name in _OTHER_FORMATS.values() and self._has_own_files:
+            self.found["other_format"] = Clause(f"STORED AS INPUTFORMAT '{name}'", cursor.span(token))
+            return
         if format_ is None:
             raise UnsupportedError(
                 f"STORED AS INPUTFORMAT '{name}' is not supported", span=cursor.span(token),

@@ -266,7 +266,7 @@ def _kafka_table(statement: CreateTable, table: Table, properties: dict[str, str
 
 def _file_table(statement: CreateTable, table: Table, properties: dict[str, str]) -> Table:
     hive_tables.check_layout(statement)
-    serde = _serde(statement)
+    serde = hive_tables.read_serde(statement, _serde(statement))
     format_ = hive_tables.file_format(statement, serde)
     hive_tables.check_serde(table.columns, serde, statement.serde[0].value_span if statement.serde else None)
     location = None

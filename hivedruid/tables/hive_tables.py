@@ -35,6 +35,17 @@ SERDE_FORMATS: dict[str, str] = {
 }
 """The supported SerDes and their file formats."""
 
+OTHER_SERDES = frozenset(
+    f"{_PACKAGE}serde2.{name}"
+    for name in (
+        "avro.AvroSerDe",
+        "columnar.ColumnarSerDe",
+        "columnar.LazyBinaryColumnarSerDe",
+        "lazybinary.LazyBinarySerDe",
+    )
+)
+"""SerDes of formats whose files cannot be read; managed tables may declare them."""
+
 FORMAT_SERDES: dict[str, str] = {
     "textfile": _PACKAGE + "serde2.lazy.LazySimpleSerDe",
     "jsonfile": _PACKAGE + "serde2.JsonSerDe",
@@ -87,6 +98,8 @@ def without_effect(statement: CreateTable, kind: TableKind) -> Iterator[tuple[st
         names = " and ".join(clause.text for clause in clauses)
         verb = "have" if len(clauses) > 1 else "has"
         yield f"{names} {verb} no effect: rows are not divided into files by values", clauses[0].span
+    if (other := statement.other_format) is not None:
+        yield f"{other.text} has no effect: hivedruid stores the rows in ORC files", other.span
     if kind != "iceberg":
         return
     serde = {item.key: item.value for item in statement.serde}
@@ -106,9 +119,16 @@ def declared_format(table: Table) -> str | None:
     return SERDE_FORMATS.get(table.serde.get("serialization.lib", "")) if table.serde else table.format
 
 
+def read_serde(statement: CreateTable, serde: dict[str, str]) -> dict[str, str]:
+    """The SerDe without one that only a table with files of hivedruid's own may declare."""
+    return {} if serde.get("serialization.lib") in OTHER_SERDES and not statement.external else serde
+
+
 def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
     """textfile, jsonfile, orc or parquet: determined by STORED AS and ROW FORMAT SERDE."""
     library = serde.get("serialization.lib")
+    if statement.other_format is not None or (library in OTHER_SERDES and not statement.external):
+        return "orc"
     if library is None:
         return statement.stored_as or ("orc" if not statement.external and not serde else "textfile")
     span = next((item.value_span for item in statement.serde if item.key == "serialization.lib"), None)

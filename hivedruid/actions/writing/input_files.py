@@ -14,8 +14,14 @@ from hivedruid.errors import ExecutionError
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.tables.hive_tables import normalized_location
 
-FileFormat = Literal["orc", "parquet", "empty", "other"]
-_MAGIC: Mapping[bytes, FileFormat] = {b"ORC": "orc", b"PAR1": "parquet"}
+FileFormat = Literal["orc", "parquet", "empty", "binary", "other"]
+_MAGIC: Mapping[bytes, FileFormat] = {
+    b"ORC": "orc",
+    b"PAR1": "parquet",
+    b"Obj\x01": "binary",  # Avro
+    b"RCF\x01": "binary",
+    **dict.fromkeys((b"SEQ\x04", b"SEQ\x05", b"SEQ\x06"), "binary"),
+}
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 

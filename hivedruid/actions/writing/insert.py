@@ -170,8 +170,6 @@ def _target(name: TableName, snapshot: Snapshot, source: SourceStatement) -> Tab
     table = find_table(name, snapshot)
     refuse_if_materialized(table, "insert into", name.span or source.span(0))
     table.check("insert", name.span or source.span(0))
-    if table.kind == "files":
-        hive_tables.check_written(table.full_name, table.serde, name.span or source.span(0))
     return table
 
 
@@ -264,6 +262,8 @@ def write(
     Hive-side tables are replaced as a whole, or the partitions of the rows. `constants` are the texts of columns
     without a position. Raises SemanticError, at `span`, for a value that cannot be converted.
     """
+    if table.kind == "files":
+        hive_tables.check_written(table.full_name, table.serde, span)
     if table.has_data_source:
         fields = fields_of_columns(table.properties, table.columns)
         table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))

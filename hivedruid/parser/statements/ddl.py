@@ -116,7 +116,8 @@ class LikeFile:
 class CreateTable(Statement):
     """CREATE [EXTERNAL | TEMPORARY] TABLE, from columns, from a query, or both.
 
-    `storage_handler` is the class name in full, short forms resolved. `stored_as` is lower case.
+    `storage_handler` is the class name in full, short forms resolved. `stored_as` is lower case;
+    `other_format` is a STORED AS whose files cannot be read.
     `serde` holds ROW FORMAT and SERDEPROPERTIES under Hive's names (`field.delim`, `serialization.lib`, …).
     `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own. `topic_span` is the topic
     of CREATE TABLE … LIKE TOPIC, which is the property kafka.topic. `iceberg_span` is that of STORED BY ICEBERG.
@@ -136,6 +137,7 @@ class CreateTable(Statement):
     ordered_by: Ordering | None = None
     clustered_by: Clause | None = None
     skewed_by: Clause | None = None
+    other_format: Clause | None = None
     iceberg_span: Span | None = None
     storage_handler: str | None = None
     storage_handler_span: Span | None = None
