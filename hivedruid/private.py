@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hivedruid import notices
 
-_FOLDERS = ("local", "locks", "logs", "scratch", "segments", "spark", "staging", "tmp", "warehouse")
+_FOLDERS = ("external", "local", "locks", "logs", "scratch", "segments", "spark", "staging", "tmp", "warehouse")
 _FILES = ("catalog.sqlite", "defaults.json", "history", "iceberg.sqlite", "init.sql")
 
 

@@ -18,6 +18,7 @@ from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.scratch import folder_of_rows
+from hivedruid.tables.placement import EXTERNAL
 
 if TYPE_CHECKING:
     from hivedruid.actions.partitioning.folders import PartitionFolders
@@ -92,7 +93,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         streams=streams, stream=stream, tiers=_tiers(statement, tables, facts),
         hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),
         hidden=reader.hidden, folder_of_rows=str(folder_of_rows(facts.home)),
-        warehouse=str(facts.home / "warehouse"),
+        warehouse=str(facts.home / EXTERNAL),
         partitions=partitions, partition_folders=folders,
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),

@@ -7,14 +7,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.errors import Span
+from hivedruid.errors import Span, UnsupportedError
 from hivedruid.parser.statements.ddl import Property
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import CreateTable
 
+EXTERNAL = "external"
+"""The folder in the home for external tables without LOCATION."""
 PURGE = "external.table.purge"
-_NAMELESS = frozenset("/\\")
 
 
 def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[CreateTable, tuple[str, Span | None] | None]:
@@ -27,8 +28,14 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
         return statement, None
     given = {item.key.lower(): item for item in statement.properties}
     if not statement.external:
+        if statement.location is not None and statement.other_format is not None:
+            raise UnsupportedError(
+                f"{statement.other_format.text} is not supported for files at a LOCATION",
+                span=statement.other_format.span, hint="use ORC, PARQUET, TEXTFILE or JSONFILE, or remove LOCATION",
+            )  # fmt: skip
         layout = statement.partitioned_by is not None and not statement.partitioned_by.at_end
-        if statement.location is None or "transactional" in given or layout or statement.ordered_by is not None:
+        transactional = "transactional" in given and given["transactional"].value.lower() == "true"
+        if statement.location is None or transactional or layout or statement.ordered_by is not None:
             return statement, None
         purge = () if PURGE in given else (Property(PURGE, "true"),)
         statement = replace(statement, external=True, properties=(*statement.properties, *purge))
@@ -37,7 +44,5 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
     if statement.location is not None or statement.like_file is not None or not warehouse:
         return statement, None
     name = statement.name
-    if _NAMELESS & set(name.name) or name.name.startswith("."):
-        return statement, None
     folder = name.name if database == "default" else f"{database}.db/{name.name}"
     return replace(statement, location=f"{warehouse}/{folder}", location_span=name.span), None

@@ -31,7 +31,9 @@ from hivedruid.catalog.tiers import cold_part
 from hivedruid.engine.capabilities import DeepStorage, Loading
 from hivedruid.engine.kinds import find
 from hivedruid.filesystems import local_path
+from hivedruid.private import private_folder
 from hivedruid.scratch import remove_rows
+from hivedruid.tables.placement import EXTERNAL
 
 
 def run(action: Action, services: Services) -> None:
@@ -105,10 +107,13 @@ def _make_folder(table: Table, services: Services) -> None:
     path = local_path(table.location or "") if table.kind == "files" else None
     if path is None or path.exists():
         return
-    is_own = path.is_relative_to(services.home / "warehouse")
-    if is_own or (path.parent.is_dir() and not path.suffix):
-        with suppress(OSError):
-            path.mkdir(parents=is_own)
+    own = services.home / EXTERNAL
+    with suppress(OSError):
+        if path.is_relative_to(own):
+            private_folder(own)
+            path.mkdir(parents=True)
+        elif path.parent.is_dir() and not path.suffix:
+            path.mkdir()
 
 
 def _remove_table(action: RemoveTable, services: Services) -> None:
