@@ -62,7 +62,7 @@ COMMANDS = {
     "explain": "show or draw the plan of a statement",
     "fmt": "format scripts",
     "doctor": "check that this machine and Druid have what each feature needs",
-    "import-hive": "convert Hive DDL for Druid and Kafka tables",
+    "import-hive": "convert Hive scripts, and report what runs",
     "local": "run a local Druid and Kafka cluster",
     "sample": "download a sample data set",
     "segments": "inspect and verify segment files in deep storage",

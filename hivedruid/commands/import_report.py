@@ -38,7 +38,7 @@ def summary(judged: list[Judged]) -> Iterator[str]:
         for each in judged:
             if each.status == status:
                 why = each.imported.findings[-1].text.removeprefix("not checked: ")
-                yield one_line(f"  {status}: {place(each.imported)}: {why}")
+                yield f"  {one_line(f'{status}: {place(each.imported)}: {why}')}"
 
 
 def as_json(judged: list[Judged], files: list[str]) -> str:

@@ -44,21 +44,20 @@ class Rehearsal:
         self._variables = dict(hivevar)
 
     def judged(self, scripts: Iterable[Iterable[Imported]]) -> Iterator[list[Judged]]:
-        """The statements of each script. Those that need what later ones or later scripts create are judged at the
-        end."""
-        first = [list(self._script(items)) for items in scripts]
-        for script in first:
-            self._begin()
-            yield [self._again(each) if isinstance(each, _Waiting) else each for each in script]
+        """The statements of each script. Scripts that need what later ones create are planned again at the end."""
+        planned = [(items := list(script), list(self._script(items))) for script in scripts]
+        for items, first in planned:
+            waits = any(isinstance(each, _Waiting) for each in first)
+            again = list(self._script(items)) if waits else first
+            yield [_settled(b if isinstance(a, _Waiting) else a) for a, b in zip(first, again, strict=True)]
 
     def _script(self, items: Iterable[Imported]) -> Iterator[Judged | _Waiting]:
         self._begin()
         for item in items:
-            database = self._session.database
             try:
                 yield self._judge(item)
-            except (TableNotFound, CatalogStateError):
-                yield _Waiting(item, database)
+            except (TableNotFound, CatalogStateError) as error:
+                yield _Waiting(item, error)
 
     def _begin(self) -> None:
         session = self._session
@@ -70,14 +69,6 @@ class Rehearsal:
         session.variables.clear()
         session.variables.update(self._variables)
         session.database = "default"
-
-    def _again(self, waiting: _Waiting) -> Judged:
-        item, self._session.database = waiting.item, waiting.database
-        try:
-            return self._judge(item)
-        except (TableNotFound, CatalogStateError) as error:
-            hint = "add the script that creates it" if isinstance(error, TableNotFound) else error.hint
-            return _unchecked(item, error.message, hint)
 
     def _judge(self, item: Imported) -> Judged:
         if item.text is None:
@@ -94,7 +85,7 @@ class Rehearsal:
             if "${" in self._session.planned:
                 return _unchecked(item, f"a variable has no value: {error.message}", "use --hivevar NAME=VALUE")
             if self._session.depends_on_services:
-                return _unchecked(item, error.message, "run it with EXPLAIN where Druid and the files are")
+                return _unchecked(item, error.message, "run EXPLAIN where its files and services are")
             refused = Finding("refused", redact(error.message), redact(error.hint or ""))
             return Judged(replace(item, text=None, findings=(*item.findings, refused)), "cannot run")
         return Judged(replace(item, findings=_checked(item)), "runs" if item.text == item.source.text else "changed")
@@ -107,10 +98,17 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A statement that reads a table that no statement before it creates, and its current database."""
+    """A statement that needs what no statement before it creates."""
 
     item: Imported
-    database: str
+    error: TableNotFound | CatalogStateError
+
+
+def _settled(each: Judged | _Waiting) -> Judged:
+    if isinstance(each, Judged):
+        return each
+    is_table = isinstance(each.error, TableNotFound)
+    return _unchecked(each.item, each.error.message, "add the script that creates it" if is_table else each.error.hint)
 
 
 def _unchecked(item: Imported, why: str, hint: str | None) -> Judged:
