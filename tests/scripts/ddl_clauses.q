@@ -27,7 +27,7 @@ ALTER TABLE trips CHANGE COLUMN fare fare DECIMAL(10,2);
 DESCRIBE trips;
 SELECT city, max(fare) AS fare, max(tip) AS tip FROM trips GROUP BY city ORDER BY city;
 ALTER TABLE trips RENAME TO taxi_trips;
-SHOW TABLES 'taxi*';
+SHOW TABLES LIKE 'taxi%';
 SHOW COLUMNS IN taxi_trips;
 ALTER TABLE taxi_trips CONCATENATE;
 ALTER TABLE taxi_trips TOUCH;

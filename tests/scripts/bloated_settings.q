@@ -1,0 +1,25 @@
+-- The preamble of a real job: settings of engines, joins and statistics.
+set hive.execution.engine=tez;
+set hive.exec.parallel=true;
+set hive.vectorized.execution.enabled=true;
+set hive.vectorized.execution.reduce.enabled=true;
+set hive.cbo.enable=true;
+set hive.compute.query.using.stats=true;
+set hive.stats.fetch.column.stats=true;
+set hive.auto.convert.join=true;
+set hive.auto.convert.join.noconditionaltask.size=10000000;
+set mapreduce.map.memory.mb=4096;
+set mapreduce.reduce.java.opts=-Xmx3276m;
+set tez.queue.name=default;
+set hive.exec.compress.output=true;
+set mapred.output.compression.codec=org.apache.hadoop.io.compress.SnappyCodec;
+set hive.merge.mapfiles=true;
+set hive.optimize.sort.dynamic.partition.threshold=0;
+set hive.exec.max.dynamic.partitions=5000;
+set hivevar:src=calls_src;
+CREATE TABLE ${src} (k INT, v STRING) CLUSTERED BY (k) SORTED BY (k) INTO 4 BUCKETS STORED AS ORC;
+INSERT INTO ${hivevar:src} VALUES (1, 'one'), (2, 'two');
+ANALYZE TABLE ${src} COMPUTE STATISTICS;
+ANALYZE TABLE ${src} COMPUTE STATISTICS FOR COLUMNS k, v;
+SELECT count(*) AS n, max(k) AS k FROM ${src};
+SELECT v FROM ${src} WHERE k = 2;

@@ -1,0 +1,12 @@
+-- Working tables of one session.
+CREATE TEMPORARY TABLE work (k STRING, v INT) STORED AS ORC;
+INSERT INTO TABLE work VALUES ('a', 1), ('b', 2), ('a', 3);
+CREATE TEMPORARY TABLE IF NOT EXISTS sums AS SELECT k, sum(v) AS s FROM work GROUP BY k;
+CREATE TEMPORARY TABLE empty LIKE work;
+INSERT OVERWRITE TABLE work SELECT k, s FROM sums WHERE s > 2;
+SELECT * FROM work ORDER BY k;
+SELECT count(*) FROM empty;
+TRUNCATE TABLE work;
+SELECT count(*) FROM work;
+DROP TABLE IF EXISTS work;
+SHOW TABLES;
