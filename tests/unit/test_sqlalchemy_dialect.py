@@ -36,8 +36,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         for statement in (
             "CREATE DATABASE other",
             "CREATE VIEW pages AS SELECT page FROM edits",
-            "CREATE EXTERNAL TABLE other.files (i int COMMENT 'a number', m map<string,array<int>>, d decimal(10,2), v varchar(5)) "
-            "COMMENT 'files of others' STORED AS PARQUET LOCATION '/nowhere'",
+            "CREATE EXTERNAL TABLE other.files (i int COMMENT 'a number', m map<string,array<int>>, d decimal(10,2),"
+            f" v varchar(5)) COMMENT 'files of others' STORED AS PARQUET LOCATION '{home.parent}/files'",
         ):
             connection.exec_driver_sql(statement)
     yield engine

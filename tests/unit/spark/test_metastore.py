@@ -133,15 +133,17 @@ def test_the_metastore_leaves_out_partitions(session: Session) -> None:
 def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
     run(session, "CREATE TABLE ice AS SELECT 1 AS a, 'x' AS s; INSERT INTO ice VALUES (2, 'y')")
     metadata = home_catalog.current_metadata(session.home, session.catalog.get("default", "ice").table_id)
-    hive.create_table("sales.ice", "a int, s string", "/nowhere", "org.apache.iceberg.mr.hive.HiveIcebergSerDe",
+    hive.create_table("sales.ice", "a int, s string", session.home / "ice", "org.apache.iceberg.mr.hive.HiveIcebergSerDe",
         properties={"table_type": "ICEBERG", "metadata_location": f"file:{metadata}"})  # fmt: skip
     run(session, "CREATE EXTERNAL TABLE wiki (`__time` timestamp, page string, n bigint) STORED BY 'druid'")
     run(session, "INSERT INTO wiki VALUES (timestamp '2024-01-01 00:00:00', 'a', 1)")
     druid = {"storage_handler": "org.apache.hadoop.hive.druid.DruidStorageHandler", "druid.datasource": "default.wiki"}
-    hive.create_table("sales.wiki", "__time timestamp, page string, n bigint", "/nowhere", "", properties=druid)
+    hive.create_table(
+        "sales.wiki", "__time timestamp, page string, n bigint", session.home / "wiki", "", properties=druid
+    )
     kafka = {"storage_handler": "org.apache.hadoop.hive.kafka.KafkaStorageHandler", "kafka.topic": "t",
              "kafka.bootstrap.servers": "127.0.0.1:1"}  # fmt: skip
-    hive.create_table("sales.topic", "id int", "/nowhere", "", properties=kafka)
+    hive.create_table("sales.topic", "id int", session.home / "topic", "", properties=kafka)
     try:
         assert run(session, "SELECT * FROM sales.ice ORDER BY a") == [(1, "x"), (2, "y")]
         assert run(session, "SELECT page, sum(n) FROM sales.wiki GROUP BY page") == [("a", 1)]
@@ -161,7 +163,7 @@ def test_secrets_in_its_properties_are_not_shown_or_copied(session: Session, hiv
         "storage_handler": "org.apache.hadoop.hive.kafka.KafkaStorageHandler", "kafka.topic": "t",
         "kafka.bootstrap.servers": "127.0.0.1:1", "kafka.consumer.ssl.keystore.password": secret,
     }  # fmt: skip
-    hive.create_table("sales.secret", "id int", "/nowhere", "", properties=properties)
+    hive.create_table("sales.secret", "id int", session.home / "topic", "", properties=properties)
     try:
         for text in (
             "DESCRIBE EXTENDED",
