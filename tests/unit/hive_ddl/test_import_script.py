@@ -125,7 +125,7 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             "the columns are taken from avro.schema.literal",
         ),
         (
-            "CREATE TABLE t (a int)\nROW FORMAT DELIMITED FIELDS TERMINATED BY ','\nNULL DEFINED AS ''\nSTORED AS SEQUENCEFILE",
+            "CREATE TABLE t (a int)\nROW FORMAT DELIMITED FIELDS TERMINATED BY ','\nNULL DEFINED AS ''\nSTORED AS LZOFILE",
             "CREATE TABLE t (a int)",
             "dropped",
             "STORED AS (managed tables are Iceberg tables",

@@ -32,7 +32,7 @@ def views(node: Node) -> list[LateralView]:
         "SELECT count(*) FROM (SELECT explode(split('a,b,c', '[,]'))) t",
         "SELECT 1 FROM (SELECT explode(split('a,b,c', '[,]'))) t",
         "SELECT count(*) FROM (SELECT posexplode(split('a,b,c', '[,]'))) t",
-        "SELECT count(*) FROM (SELECT stack(2, 'a', 'b')) t",
+        "SELECT count(*) FROM (SELECT stack(2, city, 'b') FROM ev) t",
         "SELECT count(*) FROM (SELECT inline(array(struct(1, initcap('a'))))) t",
         "SELECT count(*) FROM (SELECT json_tuple(city, 'a', 'b') FROM ev) t",
         f"SELECT count(*) FROM ({MADE}) t",
