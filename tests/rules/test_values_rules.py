@@ -57,7 +57,6 @@ def test_a_query_of_constant_rows_needs_no_engine(sql: str, rows: tuple[tuple[ob
     [
         "SELECT explode(array(rand(), 0.5e0)) AS k",
         "SELECT explode(split('a.b', '.')) AS k",  # a pattern
-        "SELECT stack(2, 1, 2) AS k",  # of unknown type
     ],
 )
 def test_values_merge_leaves_alone_what_is_not_certain(rows: str) -> None:

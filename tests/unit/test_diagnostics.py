@@ -44,6 +44,7 @@ CODES = {
     errors.UsageError: USAGE,
     errors.ParseError: USAGE,
     errors.SemanticError: FAILED,
+    errors.CatalogStateError: FAILED,
     errors.TableNotFound: FAILED,
     errors.UnsupportedError: FAILED,
     errors.PlanError: FAILED,
