@@ -87,8 +87,6 @@ def _revised(source: SourceStatement, tables: Tables) -> tuple[str, list[Finding
         draft = Draft(source)
         if (shape := read_shape(draft)) is not None:
             revise_table(shape)
-        else:
-            _without_database_clauses(draft)
         return draft.text, draft.findings
     if word == "ALTER":
         draft = Draft(source)
@@ -118,18 +116,6 @@ def _shows_secret(source: SourceStatement) -> bool:
         return False
     query = _QUERY.search(source.text) if next_word(source.text)[0] == "CREATE" else None
     return bool(ranges(source.text[: query.start()] if query else source.text, statement=True))
-
-
-def _without_database_clauses(draft: Draft) -> None:
-    """Remove the location that SHOW CREATE DATABASE prints."""
-    if draft.cursor(1).word() not in ("DATABASE", "SCHEMA"):
-        return
-    for index in range(2, len(draft.tokens)):
-        cursor = draft.cursor(index)
-        if cursor.accept_one("LOCATION", "MANAGEDLOCATION") or cursor.accept("WITH", "DBPROPERTIES"):
-            draft.remove(draft.tokens[index].start, draft.tokens[-1].end + 1)
-            draft.say("dropped", "LOCATION and DBPROPERTIES (not supported for databases)")
-            return
 
 
 def _revise_alter(draft: Draft, tables: Tables) -> bool:

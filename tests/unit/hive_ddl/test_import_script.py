@@ -138,12 +138,6 @@ def test_what_stays_as_it_is(text: str, summary: str) -> None:
             "files of Hive's ACID tables cannot be read",
         ),
         (
-            "CREATE DATABASE d COMMENT 'x'\nLOCATION 'hdfs://x'\nWITH DBPROPERTIES ('a'='b')",
-            "CREATE DATABASE d COMMENT 'x'",
-            "dropped",
-            "not supported for databases",
-        ),
-        (
             "ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.taskDuration' = 'PT1S', 'b' = 'c')",
             "ALTER TABLE t SET TBLPROPERTIES (\n  'druid.kafka.ingestion.taskDuration' = 'PT1M',\n  'b' = 'c')",
             "changed",
@@ -167,6 +161,11 @@ def test_what_is_rewritten(text: str, now: str, kind: str, finding: str) -> None
     imported = one(text)
     assert imported.text == now
     assert has(imported, kind, finding)
+
+
+def test_the_clauses_of_a_database_are_kept() -> None:
+    imported = one("CREATE DATABASE d COMMENT 'x' LOCATION 'hdfs://x' WITH DBPROPERTIES ('a'='b')")
+    assert (imported.text, imported.findings) == (imported.source.text, ())
 
 
 def test_a_managed_table_with_a_location_is_kept_with_a_note() -> None:
