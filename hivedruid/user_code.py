@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 from collections.abc import Callable
 from hashlib import sha256
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,14 +46,16 @@ def _failed(name: str, error: Exception) -> ExecutionError:
 
 
 def _module_of_file(name: str, file: str) -> ModuleType:
-    """Not added to sys.modules: pickle then copies its functions by value."""
+    """Not added to sys.modules: pickle then copies its functions by value. Python's cached bytecode is not used: it may
+    be that of an earlier file of the same second and size."""
     if not Path(file).is_file():
         raise SemanticError(f"no file {file}", hint="USING FILE takes the path of a Python file")
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
+    if Path(file).suffix != ".py":
         raise SemanticError(f"{file} is not a Python file", hint="USING FILE takes the path of a .py file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    loader = SourceFileLoader(name, file)
+    module = module_from_spec(ModuleSpec(name, loader, origin=file))
+    module.__file__ = file
+    exec(loader.source_to_code(loader.get_data(file), file), module.__dict__)  # noqa: S102
     return module
 
 

@@ -8,7 +8,7 @@ CREATE EXTERNAL TABLE IF NOT EXISTS druid_t (`__time` timestamp) STORED BY 'drui
 CREATE EXTERNAL TABLE druid_t (`__time` timestamp) STORED BY 'druid';
 EXPLAIN CREATE EXTERNAL TABLE druid_u (`__time` timestamp, a string) STORED BY DRUID;
 CREATE TABLE orc_t (id int, name string) STORED AS ORC;
-CREATE EXTERNAL TABLE csv_t (id int, name string) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE LOCATION '/tmp/nowhere';
+CREATE EXTERNAL TABLE csv_t (id int, name string) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE LOCATION '/tmp/no/where';
 CREATE EXTERNAL TABLE kafka_t (a string) STORED BY 'kafka' TBLPROPERTIES ('kafka.topic' = 't', 'kafka.bootstrap.servers' = 'localhost:9092');
 DESCRIBE druid_t;
 DESCRIBE EXTENDED druid_t;

@@ -9,5 +9,5 @@ SELECT dimension1, metric1 FROM bad ORDER BY metric1;
 SELECT count(*) FROM bad;
 ALTER TABLE bad SET TBLPROPERTIES ('hivedruid.malformed.rows' = 'null');
 SELECT dimension1, metric1 FROM bad ORDER BY metric1;
-CREATE EXTERNAL TABLE gone (a string) STORED AS JSONFILE LOCATION '${dir}/data/nowhere';
+CREATE EXTERNAL TABLE gone (a string) STORED AS JSONFILE LOCATION '${dir}/data/no/where';
 SELECT * FROM gone;

@@ -62,11 +62,19 @@ def write(action: WriteTable, job: SparkJob, services: Services) -> None:
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
-        with services.catalog.transaction():
-            if services.catalog.find(table.database, table.name) is None:  # of CREATE TABLE … AS SELECT
-                services.catalog.add(table)
-            store.begin([replace(operation, moves=moves)])
+        _begin(replace(operation, moves=moves), table, services)
         complete(store.current(operation), services)
+
+
+def _begin(operation: PartitionJob, table: Table, services: Services) -> None:
+    """Record the moves, and with them the new table of CREATE TABLE … AS SELECT."""
+    store = Operations(services.catalog)
+    if table.metastore or services.catalog.find(table.database, table.name) is not None:
+        store.begin([operation])
+        return
+    with services.catalog.transaction():
+        services.catalog.add(table)
+        store.begin([operation])
 
 
 def _operation(

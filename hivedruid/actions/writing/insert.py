@@ -67,10 +67,11 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
     if table is None:
         return StatementPlan(())
     table = in_its_catalog(table, statement.name.span, snapshot)
-    if table.metastore and not table.has_folder:
+    if table.metastore and (not table.has_folder or table.has_partitions):
+        through = "through a table of the home" if not table.has_folder else "with INSERT"
         raise UnsupportedError(
             f"cannot create {table.full_name} in the Hive metastore with AS SELECT", span=statement.name.span,
-            hint="create the table, and fill it through a table of the home",
+            hint=f"create the table, and fill it {through}",
         )  # fmt: skip
     if note is not None:
         _note_dates(table, node, note, statement.name.span)
