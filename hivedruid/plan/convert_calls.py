@@ -25,6 +25,7 @@ from hivedruid.plan.functions import (
 )
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey
 from hivedruid.plan.signatures import KINDS, accepts
+from hivedruid.plan.spark_windows import has_distinct_form
 from hivedruid.plan.user_functions import user_call
 
 if TYPE_CHECKING:
@@ -210,6 +211,11 @@ def window(c: Converter, e: exp.Expr) -> Rex:
         raise SemanticError(
             "OVER is only allowed after an aggregate or window function", span=c.span(e), hint="remove it"
         )
+    if isinstance(call, Agg) and call.distinct and not has_distinct_form(call):
+        raise UnsupportedError(
+            f"{call.op}(DISTINCT …) is not supported over a window", span=c.span(e),
+            hint="compute it in a subquery with GROUP BY, and join its rows",
+        )  # fmt: skip
     partition_by, order_by, frame = _window_spec(c, e)
     saved, c.scope.aliases = c.scope.aliases, {**c.aliases, **c.scope.aliases}
     try:

@@ -31,6 +31,7 @@ from hivedruid.plan.spark_numbers import NUMBERS
 from hivedruid.plan.spark_strings import STRINGS
 from hivedruid.plan.spark_text import TEXTS, quote_identifier, quote_string
 from hivedruid.plan.spark_times import TIMES, interval_part
+from hivedruid.plan.spark_windows import distinct_over
 
 BINARY_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "&", "|", "^"})
 
@@ -150,7 +151,10 @@ class SparkRex:
             parts.append("ORDER BY " + ", ".join(self.sort_key(k) for k in rex.order))
         if frame:
             parts.append(frame)
-        return f"{self._sql(rex.call)}{nulls} OVER ({' '.join(parts)})"
+        window = f"OVER ({' '.join(parts)})"
+        if isinstance(rex.call, Agg) and rex.call.distinct:
+            return distinct_over(rex.call, window, self._sql)
+        return f"{self._sql(rex.call)}{nulls} {window}"
 
     def sort_key(self, key: SortKey) -> str:
         nulls = "FIRST" if key.nulls_first else "LAST"
