@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.clients import wire
 from hivedruid.clients.failures import MissingError, UnavailableError
+from hivedruid.clients.feed_offsets import feed_offsets
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
 from hivedruid.clients.task_offsets import with_first_lag, with_task_offsets
@@ -23,7 +24,7 @@ from hivedruid.ingestion.lifecycle import (
     Request,
     check_owner,
 )
-from hivedruid.ingestion.model import STREAMS, Offsets, Slots, Supervisor, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.model import STREAMS, Offsets, Slots, Supervisor, SupervisorStatus, Task
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
 from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_id, supervisor_path, task_groups
 
@@ -70,19 +71,19 @@ def read_facts(
     read = Readers(data_source, supervisor)
     tasks = read.tasks(overlord)
     others = read.others(overlord) if version.has("supervisor ids") else ()
-    running = cluster.kept.hidden(overlord.spec(supervisor))
-    facts = IngestionFacts(running, tasks=tasks, others=others, version=version)
+    spec = overlord.spec(supervisor)
+    facts = IngestionFacts(cluster.kept.hidden(spec), tasks=tasks, others=others, version=version)
     if whole:
         status = _status_with_offsets(cluster, overlord, read) if wait_for_offsets else overlord.status(supervisor)
-        if status is not None and running is not None and not wait_for_offsets:
-            status = with_first_lag(status, tasks, cluster.kept.filled(running))
+        if status is not None and spec is not None and not wait_for_offsets:
+            status = with_first_lag(status, tasks, spec)
         facts = replace(facts, status=status, workers=overlord.workers())
     if wait_for_offsets and not facts.reading:
         facts = replace(facts, left_off=_left_off(overlord, facts.tasks))
     if feed is None:
         return facts
     try:
-        topic, at = _topic_offsets(cluster.kept.filled(feed), moment)
+        topic, at = feed_offsets(cluster.kept.filled(feed), moment)
     except (KafkaError, ConnectError) as error:
         cluster.note(f"cannot read offsets from Kafka: {error.message}")
         return facts
@@ -136,18 +137,6 @@ def _left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[int, int]:
         if task.is_complete:
             found = {**overlord.left_off(task), **found}
     return found
-
-
-def _topic_offsets(spec: Mapping[str, Any], moment: int | None) -> tuple[TopicOffsets | None, Offsets | None]:
-    from hivedruid.clients.kafka import Kafka
-    from hivedruid.ingestion.feed import feed_of
-
-    feed = feed_of(spec)
-    if feed.is_pattern:
-        return None, None
-    with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
-        found = kafka.offsets_of(feed.topic)
-        return found, None if moment is None else kafka.offsets_at(feed.topic, moment)
 
 
 @dataclass

@@ -13,9 +13,9 @@ from typing import Any
 import requests
 
 from hivedruid import instants
+from hivedruid.clients.feed_offsets import feed_offsets
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, KafkaError
-from hivedruid.ingestion.feed import feed_of
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task
 from hivedruid.ingestion.offsets import with_lag
 
@@ -57,16 +57,12 @@ def with_first_lag(status: SupervisorStatus, running: Iterable[Task], spec: Mapp
 
 
 def _end_offsets(spec: Mapping[str, Any]) -> Offsets:
-    from hivedruid.clients.kafka import Kafka
-
+    """Those of the topic; empty if they are not known."""
     try:
-        feed = feed_of(spec)
-        if feed.is_pattern:
-            return {}
-        with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
-            return kafka.offsets_of(feed.topic).latest
+        topic, _ = feed_offsets(spec)
     except (ConnectError, KafkaError):
         return {}
+    return {} if topic is None else topic.latest
 
 
 def _asked(task: Task) -> Offsets | None:
