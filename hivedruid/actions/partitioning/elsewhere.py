@@ -4,12 +4,14 @@ conditions say which ones are needed. The metastore leaves out some of the other
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from typing import Any
 
+from hivedruid.actions.model import Action
+from hivedruid.actions.segments import spark_jobs
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
+from hivedruid.actions.writing.model import ChangeTableRows
 from hivedruid.catalog.metastore import Metastore
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Column, Table
@@ -32,7 +34,7 @@ def needed_partitions(
     them."""
     tables: dict[Key, Table] = {}
     conditions: dict[Key, set[str | None]] = {}
-    for item in inputs_of(built.actions):
+    for item in _inputs(built.actions):
         if item.partitions is not None and item.partitions.is_pending:
             key = (item.table.database, item.table.name)
             tables[key] = item.table
@@ -55,20 +57,12 @@ def _any(conditions: Iterable[str | None]) -> str | None:
     return " or ".join(f"({text})" for text in sorted(texts)) if len(texts) > 1 else texts[0]
 
 
-def inputs_of(actions: object) -> Iterator[TableInput]:
-    """The inputs of all Spark jobs in actions, however deep they are inside."""
-    stack, seen = [actions], set[int]()
-    while stack:
-        value = stack.pop()
-        if isinstance(value, TableInput):
-            yield value
-        elif isinstance(value, Mapping):
-            stack += value.values()
-        elif isinstance(value, tuple | list):
-            stack += value
-        elif is_dataclass(value) and not isinstance(value, Table) and id(value) not in seen:
-            seen.add(id(value))
-            stack += [getattr(value, item.name) for item in fields(value)]
+def _inputs(actions: Iterable[Action]) -> Iterator[TableInput]:
+    """The inputs of the Spark jobs of actions, also of the subqueries of row changes."""
+    for action in actions:
+        subqueries = action.subqueries.values() if isinstance(action, ChangeTableRows) else ()
+        for job in (*spark_jobs(action), *subqueries):
+            yield from (item for item in job.inputs if isinstance(item, TableInput))
 
 
 def metastore_condition(table: Table, ids: Mapping[str, str], condition: Rex | None) -> str | None:

@@ -62,13 +62,12 @@ def write(action: WriteTable, job: SparkJob, services: Services) -> None:
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
-        _begin(replace(operation, moves=moves), table, services)
+        _begin(replace(operation, moves=moves), table, store, services)
         complete(store.current(operation), services)
 
 
-def _begin(operation: PartitionJob, table: Table, services: Services) -> None:
+def _begin(operation: PartitionJob, table: Table, store: Operations, services: Services) -> None:
     """Record the moves, and with them the new table of CREATE TABLE … AS SELECT."""
-    store = Operations(services.catalog)
     if table.metastore or services.catalog.find(table.database, table.name) is not None:
         store.begin([operation])
         return
