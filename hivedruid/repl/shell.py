@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from hivedruid.errors import UsageError
 from hivedruid.repl.commands import Command, listing, parse_command
 from hivedruid.repl.display import Display, screen_size
-from hivedruid.run import Output, run_text
+from hivedruid.run import Output, Writer, run_text
 from hivedruid.script import is_complete, split
 
 if TYPE_CHECKING:
@@ -136,11 +136,11 @@ class Shell:
             ACTIONS[command.name](self, argument)
         return True
 
-    def _run_statements(self, text: str, file: str | None) -> int:
+    def _run_statements(self, text: str, file: str | None, write: Writer | None = None) -> int:
         output = replace(self._output, time=False) if self._starts else self._output
         if text.rstrip().endswith(VERTICAL):
             text, output = text.rstrip()[:-2] + ";", replace(output, layout="vertical")
-        return run_text(self._session, text, output, self._diagnostics, file=file, write=self._display.write)
+        return run_text(self._session, text, output, self._diagnostics, file=file, write=write or self._display.write)
 
     def _help(self, _: str) -> None:
         sys.stdout.write(HELP + listing() + "\n")
@@ -216,8 +216,7 @@ class Shell:
         from hivedruid.secret_text import mask_text
 
         self._require_last("\\gv shows the plan of")
-        text = self._last.removesuffix(VERTICAL)
-        *_, last = self._session.statements(text)
+        *_, last = self._session.statements(self._last.removesuffix(VERTICAL))
         steps = steps_of(self._session, last)
         if argument:
             path = Path(argument).expanduser()
@@ -228,8 +227,7 @@ class Shell:
 
     def _chart(self, _: str) -> None:
         self._require_reads("\\chart draws")
-        text = self._last.removesuffix(VERTICAL).rstrip().removesuffix(";") + ";"
-        run_text(self._session, text, self._output, self._diagnostics, write=self._display.chart)
+        self._run_statements(self._last, None, self._display.chart)
 
 
 def _seconds(argument: str) -> float:

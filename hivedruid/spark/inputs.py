@@ -28,8 +28,9 @@ from hivedruid.spark.cells import (
 )
 from hivedruid.spark.regex_serde import regex_cells
 from hivedruid.spark.relations import query
-from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json, is_regex
+from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json
 from hivedruid.spark.text_files import decoded, without_header
+from hivedruid.tables.hive_tables import is_regex
 from hivedruid.tables.metastore_tables import ICEBERG, METADATA_LOCATION
 
 if TYPE_CHECKING:
@@ -390,7 +391,7 @@ def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Seque
     form = delimited_format(table, form)
     separator = form.separators[0]
     nested = CellFormat(form.zone, form.timestamp_formats, form.separators[1:], form.escape, form.null)
-    if is_regex(table):
+    if is_regex(table.serde):
         fields, cells = lines, regex_cells(table, nested)
     elif is_csv(table):
         fields = lines.select("*", csv_fields(table.serde).alias("_fields"))

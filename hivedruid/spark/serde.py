@@ -26,10 +26,6 @@ def is_csv(table: Table) -> bool:
     return "OpenCSVSerde" in table.serde.get("serialization.lib", "")
 
 
-def is_regex(table: Table) -> bool:
-    return table.serde.get("serialization.lib", "").endswith(".RegexSerDe")
-
-
 def delimited_format(table: Table, form: CellFormat) -> CellFormat:
     """The separators, escape character and null of a text table (LazySerDeParameters)."""
     serde = table.serde

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 
 _PACKAGE = "org.apache.hadoop.hive."
 OPEN_CSV = _PACKAGE + "serde2.OpenCSVSerde"
-REGEX = _PACKAGE + "serde2.RegexSerDe"
 SERDE_FORMATS: dict[str, str] = {
     "org.apache.hive.hcatalog.data.JsonSerDe": "jsonfile",
     _PACKAGE + "serde2.JsonSerDe": "jsonfile",
     "org.openx.data.jsonserde.JsonSerDe": "jsonfile",
     OPEN_CSV: "textfile",
-    REGEX: "textfile",
+    _PACKAGE + "serde2.RegexSerDe": "textfile",
     _PACKAGE + "contrib.serde2.RegexSerDe": "textfile",
     _PACKAGE + "serde2.MultiDelimitSerDe": "textfile",
     _PACKAGE + "contrib.serde2.MultiDelimitSerDe": "textfile",
@@ -218,10 +217,14 @@ def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tup
     return tuple(replace(column, type=STRING) for column in columns)
 
 
+def is_regex(serde: Mapping[str, str]) -> bool:
+    """Whether rows are the groups of a regular expression."""
+    return serde.get("serialization.lib", "").endswith(".RegexSerDe")
+
+
 def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Span | None) -> None:
     """The rules of RegexSerDe: it requires an expression, and has no nested types."""
-    library = serde.get("serialization.lib", "")
-    if not library.endswith(".RegexSerDe"):
+    if not is_regex(serde):
         return
     if not serde.get("input.regex"):
         raise SemanticError(
@@ -240,8 +243,8 @@ def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Spa
 
 def check_written(name: str, serde: Mapping[str, str], span: Span | None) -> None:
     """Raises UnsupportedError for text files that are only read."""
-    library, encoding = serde.get("serialization.lib", ""), serde.get("serialization.encoding", "UTF-8")
-    if library.endswith(".RegexSerDe"):
+    encoding = serde.get("serialization.encoding", "UTF-8")
+    if is_regex(serde):
         raise UnsupportedError(
             f"{name} cannot be written: RegexSerDe only reads files",
             span=span,
