@@ -184,7 +184,7 @@ def _register(spark: SparkSession, bench: Bench, name: str) -> None:
         frame.createOrReplaceTempView(table)
 
 
-_CREATE = re.compile(r"(?is)^\s*create (?:view|temporary table)(.*?)(?:\s+stored as orc)?\s+as\b")
+_CREATE = re.compile(r"(?is)^\s*create (?:view|temporary table)(?: if not exists)?(.*?)(?:\s+stored as orc)?\s+as\b")
 
 
 def _for_spark(text: str) -> str:
