@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ExecutionError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
-from hivedruid.spark import missing_jars
+from hivedruid.spark import missing_jars, worker_python
 from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
 from hivedruid.spark.function_calls import MARK
@@ -44,7 +44,6 @@ _VALUES = (
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
 _FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
-_WORKER = re.compile(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) executor \d+\)")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
@@ -70,9 +69,11 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
     if "Java heap space" in text or "OutOfMemoryError" in text:
         return out_of_memory(log)
     if is_elsewhere and any(sign in text for sign in _MISSING):
-        worker = _WORKER.search(text)
+        worker = worker_python.WORKER.search(text)
         where = f"worker {worker[1]}" if worker else "its machines"
         return SparkError(f"Spark cannot find a file on {where}: {first_line(text)}", hint=f"{HINT}; {hint}")
+    if lacking := worker_python.problem(text):
+        return SparkError(lacking[0], hint=f"{lacking[1]}; {hint}")
     if "FileSystem" in text and (jars := missing_jars.missing(text)):
         return SparkError(jars[0], hint=f"{jars[1]}; {hint}")
     if function := _FUNCTION.search(text):

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from http.client import HTTPException
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ PACKAGE = (
 """The files and folders that this source needs."""
 FAILED = "hivedruid: segment "
 """The beginning of the message of an error."""
+LEAST = {"numpy": 2, "pyarrow": 22}
+"""The oldest major versions of packages that read segments as they are: those of pyproject.toml."""
 
 SPARK_TYPES = {
     "LONG": "BIGINT",
@@ -108,6 +111,7 @@ class SegmentReader(DataSourceReader):  # type: ignore[misc]
         from hivedruid.errors import DruidError
         from hivedruid.segments.errors import SegmentError
 
+        check_packages()
         number, parts = partition.value
         for place, part in enumerate(parts):
             try:
@@ -134,3 +138,14 @@ class SegmentReader(DataSourceReader):  # type: ignore[misc]
         access = DruidAccess(**json.loads(Path(path).read_text(encoding="utf-8"))) if path else DruidAccess()
         queries = SegmentQueries(request["query"], request["fields"], request["broker"], request["timeout"], access)
         return queries.batches(part, f"{request['query']['context']['queryId']}-{number}")
+
+
+def check_packages() -> None:
+    """Raises RuntimeError, see `worker_python.UNSUITABLE`, if this Python lacks packages or has too old ones."""
+    for name, least in LEAST.items():
+        try:
+            found = version(name)
+        except PackageNotFoundError:
+            raise RuntimeError(f"hivedruid: the Python of the worker lacks the package {name}") from None
+        if int(found.partition(".")[0]) < least:
+            raise RuntimeError(f"hivedruid: the Python of the worker has {name} {found}; {least} or later is required")

@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import sys
+import venv
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import PySparkException
 
 from hivedruid.actions.streaming import manager as background
 from hivedruid.catalog.layout import PartitionField
@@ -21,8 +23,10 @@ from hivedruid.errors import ConnectError, ExecutionError, SparkError
 from hivedruid.jobs.staged import Sum
 from hivedruid.local import artifacts
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
+from hivedruid.session import Session
 from hivedruid.spark import partition_writing, remote, server, session
-from tests.support import spark_stranger
+from hivedruid.spark.failures import translate
+from tests.support import job_homes, spark_stranger
 from tests.support.spark_output import unfinished_files
 from tests.support.spark_processes import TOKEN, Processes, can_hide
 from tests.support.streams import stream_home
@@ -337,6 +341,53 @@ def test_a_cluster_without_free_cores(master: str, ui: str, tmp_path: Path) -> N
     process.terminate()
     process.communicate()
     eventually(lambda: not list(temporary.iterdir()))
+
+
+def test_unsuitable_pythons(
+    master: str, release: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Python of the workers does not exist, lacks packages, or has another version. Nothing is written."""
+    release()  # the drivers of other tests hold the cores
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
+    python = tmp_path / "python"
+    # without a daemon, each task starts the Python that the link leads to then
+    conf = {**on_cluster(master), "spark.pyspark.python": str(python), "spark.python.use.daemon": "false"}
+    conf["spark.task.maxFailures"] = "1"
+    (tmp_path / "doubles.py").write_text("def double(a: int) -> int:\n    return 2 * a\n")
+    create = f"CREATE FUNCTION twice AS 'doubles.double' USING FILE '{tmp_path / 'doubles.py'}'"
+    with Session(tmp_path / "home", hiveconf={"druid.url": "embedded:", **conf}) as home:
+        job_homes.run(home, "CREATE TABLE t (a INT)")
+        job_homes.run(home, create)
+        with pytest.raises(SparkError, match=rf"worker 127.0.0.1 cannot run {python}: No such file or directory"):
+            job_homes.run(home, "INSERT INTO t SELECT twice(id) FROM (SELECT explode(array(1, 2)) AS id) v")
+        python.symlink_to(other_version(tmp_path))
+        with pytest.raises(SparkError, match=r"a worker runs Python 3.9, and hivedruid runs 3.\d+"):
+            job_homes.run(home, "INSERT INTO t SELECT twice(id) FROM (SELECT explode(array(1, 2)) AS id) v")
+        python.unlink()
+        venv.create(tmp_path / "bare", symlinks=True)
+        python.symlink_to(tmp_path / "bare" / "bin" / "python")
+        with session.job(home.settings, home.home) as running, pytest.raises(PySparkException) as refused:
+            running.spark.range(2).mapInArrow(lambda batches: batches, "id BIGINT").collect()
+        error = translate(refused.value, tmp_path / "log", is_elsewhere=True)
+        assert error.message == "the Python of a worker lacks the package pyarrow"
+        assert job_homes.run(home, "SELECT count(*) AS n FROM t") == [{"n": 0}]
+
+
+OTHER_VERSION = """
+import sys
+class Version(tuple):
+    major, minor, micro, releaselevel, serial = 3, 9, 2, "final", 0
+sys.version_info = Version((3, 9, 2, "final", 0))
+"""
+
+
+def other_version(folder: Path) -> Path:
+    """A Python that says it is Python 3.9."""
+    (folder / "sitecustomize.py").write_text(OTHER_VERSION)
+    path = folder / "python3.9"
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    path.chmod(0o755)
+    return path
 
 
 def test_streams_on_a_cluster(

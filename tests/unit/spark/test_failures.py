@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException
 from hivedruid.errors import SparkError
 from hivedruid.plan.split import spark_job
 from hivedruid.spark.failures import first_line, translate
+from hivedruid.spark.worker_python import UNSUITABLE, problem
 from tests.support.planning import plan
 from tests.unit.spark.conftest import Home
 
@@ -50,6 +51,42 @@ def test_a_file_that_a_worker_does_not_have(tmp_path: Path) -> None:
     assert error.message == "Spark cannot find a file on worker 10.0.0.7: File /x does not exist"
     assert (error.hint or "").startswith("mount the folders of the home and of LOCATIONs on all machines of Spark")
     assert "mount" not in (translate(RuntimeError(text), tmp_path / "log").hint or "")
+
+
+LOST = "Lost task 0.3 in stage 11.0 (TID 42) (10.0.0.7 executor 0): "
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        (
+            'java.io.IOException: Cannot run program "/opt/python" (in directory "."): error=2, No such file or directory',
+            "worker 10.0.0.7 cannot run /opt/python: No such file or directory",
+        ),
+        (
+            "pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different"
+            " version: 3.9 than that in driver: 3.11, PySpark cannot run with different minor versions.",
+            "worker 10.0.0.7 runs Python 3.9, and hivedruid runs 3.11: they must be the same",
+        ),
+        ("ModuleNotFoundError: No module named 'pyarrow'", "the Python of worker 10.0.0.7 lacks the package pyarrow"),
+        (
+            "[UNSUPPORTED_PACKAGE_VERSION] PyArrow >= 15.0.0 must be installed; however, your version is 13.0.0.",
+            "the Python of worker 10.0.0.7 lacks the package PyArrow >= 15.0.0",
+        ),
+        (
+            f"RuntimeError: {UNSUITABLE}has pyarrow 13.0.0; 22 or later is required",
+            "the Python of worker 10.0.0.7 has pyarrow 13.0.0; 22 or later is required",
+        ),
+    ],
+)
+def test_an_unsuitable_python_of_a_worker(tmp_path: Path, cause: str, message: str) -> None:
+    error = translate(RuntimeError(f"{LOST}{cause}"), tmp_path / "log", is_elsewhere=True)
+    assert error.message == message
+    assert "SET spark.pyspark.python to the path of a Python 3." in (error.hint or "")
+
+
+def test_a_missing_module_of_a_user_function_is_not_one_of_the_worker() -> None:
+    assert problem(f"{LOST}ModuleNotFoundError: No module named 'arrow'") is None
 
 
 @pytest.mark.spark

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+import pytest
 
 from hivedruid.plan.physical import STORED_AS
 from hivedruid.segments.scan import ARROW
-from hivedruid.spark.segment_source import SPARK_TYPES
-from hivedruid.spark.shipping import write_package
+from hivedruid.spark.segment_source import LEAST, SPARK_TYPES, check_packages
+from hivedruid.spark.shipping import ROOT, write_package
+from hivedruid.spark.worker_python import UNSUITABLE
 from tests.unit.segments.made import ZIPS
 
 READ = """
@@ -57,3 +62,27 @@ def test_the_types_that_are_read_from_segments_have_one_meaning() -> None:
     """What is shipped to Spark cannot import the planner, so the types are written down in several modules."""
     assert {druid: str(hive).upper() for druid, hive in STORED_AS.items()} == SPARK_TYPES
     assert ARROW.keys() == SPARK_TYPES.keys()
+
+
+def test_packages_that_are_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_packages()
+    old = tmp_path / "pyarrow-13.0.0.dist-info"
+    old.mkdir()
+    (old / "METADATA").write_text("Metadata-Version: 2.1\nName: pyarrow\nVersion: 13.0.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        RuntimeError, match=f"^{UNSUITABLE}has pyarrow 13.0.0; {LEAST['pyarrow']} or later is required$"
+    ):
+        check_packages()
+
+
+def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    with pytest.raises(RuntimeError, match=f"^{UNSUITABLE}lacks the package numpy$"):
+        check_packages()
+
+
+def test_the_oldest_packages_are_those_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = dict(re.findall(r"^([a-z]+)>=(\d+)", "\n".join(project["dependencies"]), re.MULTILINE))
+    assert {name: int(declared[name]) for name in LEAST} == LEAST
