@@ -22,7 +22,7 @@ help:
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
 	@echo "                     compares random queries on it, the embedded store and Spark instead"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; kill jobs at every moment, of"
-	@echo "                     which make test chooses every second one; kill a stream at random"
+	@echo "                     which make test chooses every second one; run all scripts on a Spark cluster; kill a stream at random"
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
 	@echo "make bench           run the benchmarks on a Druid and Kafka cluster (at least ten minutes)"
@@ -109,6 +109,8 @@ druid37: $(VENV)/.installed-dev
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
+	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect
+	@$(BIN)/python -m tests.support.spark_elsewhere --mode standalone
 	@$(BIN)/python -m tests.support.stream_kills --minutes $(or $(MINUTES),60)
 	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60)
 	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60) --cluster

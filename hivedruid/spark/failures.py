@@ -42,6 +42,10 @@ _VALUES = (
     (UNWRITABLE, "{}", "change such rows, or exclude them with WHERE"),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
+_NO_EXTENSIONS = re.compile(
+    r"Syntax error at or near '(?:FIELD|WRITE)'.*ALTER TABLE \S+ (?:(?:ADD|DROP) PARTITION FIELD|WRITE) ", re.DOTALL
+)
+"""Spark's own grammar rejects the statements of `layout.changes`."""
 _FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
@@ -81,6 +85,13 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")
+    if _NO_EXTENSIONS.search(text):
+        from hivedruid.spark.launch import ICEBERG_EXTENSIONS
+
+        return SparkError(
+            "the Spark Connect server lacks Iceberg's SQL extensions, which partition fields and sort orders need",
+            hint=f"start it with spark.sql.extensions={ICEBERG_EXTENSIONS}; {hint}",
+        )
     if _is_refusal(error):
         return SparkError(
             f"Spark rejected the planned query: {first_line(text)}",

@@ -123,6 +123,7 @@ SHIPPED_LIMIT = 256 * 1024 * 1024
 def uploaded_rows(spark: SparkSession, parquet: Path) -> Any:
     """The rows of a local Parquet file as a DataFrame on a Spark server that cannot read the file."""
     from pyarrow import parquet as files
+    from pyspark.sql.pandas.types import from_arrow_schema
 
     with files.ParquetFile(parquet) as file:
         size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
@@ -133,4 +134,6 @@ def uploaded_rows(spark: SparkSession, parquet: Path) -> Any:
                 hint="filter or aggregate more in the query, or use the local Spark server: SET spark.remote=,"
                 " SET spark.master=local[*]",
             )
-        return spark.createDataFrame(file.read())
+        rows = file.read()
+        # PySpark does not take the types of a table without rows
+        return spark.createDataFrame(rows, from_arrow_schema(rows.schema) if rows.num_rows == 0 else None)

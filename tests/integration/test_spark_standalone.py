@@ -153,6 +153,8 @@ def test_everything_a_job_does(elsewhere: Home, tmp_path: Path) -> None:
     names = files_table(lines, columns(code=STRING, name=STRING))
     joined = elsewhere.query("SELECT name, s, CAST(t AS STRING) FROM d JOIN t ON channel = code", item, names)
     assert joined == [("English", 5, "2015-09-12 00:46:58.771")]
+    nothing = replace(item, read=replace(item.read, query={**item.read.query, "any": False}))
+    assert elsewhere.query("SELECT count(*), max(s), max(t) FROM d", nothing) == [(0, None, None)]
     sql = "SELECT count(*), sum(id % 7), CAST('x' AS INT), current_timezone() FROM range(0, 100000, 1, 8)"
     assert elsewhere.query(sql) == [(100000, 299995, None, "UTC")]
     table = iceberg_table(columns(a=INT, b=STRING))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ParseException
 
 from hivedruid.errors import SparkError
 from hivedruid.plan.split import spark_job
@@ -51,6 +51,17 @@ def test_a_file_that_a_worker_does_not_have(tmp_path: Path) -> None:
     assert error.message == "Spark cannot find a file on worker 10.0.0.7: File /x does not exist"
     assert (error.hint or "").startswith("mount the folders of the home and of LOCATIONs on all machines of Spark")
     assert "mount" not in (translate(RuntimeError(text), tmp_path / "log").hint or "")
+
+
+def test_a_server_without_the_extensions_of_iceberg(tmp_path: Path) -> None:
+    statement = "ALTER TABLE hivedruid.default.t ADD PARTITION FIELD days(ts)"
+    text = (
+        f"[PARSE_SYNTAX_ERROR] Syntax error at or near 'FIELD': missing '('. (line 1, pos 46)\n\n== SQL ==\n{statement}"
+    )
+    error = translate(ParseException(text), tmp_path / "log", is_elsewhere=True)
+    assert error.message.startswith("the Spark Connect server lacks Iceberg's SQL extensions")
+    assert (error.hint or "").startswith("start it with spark.sql.extensions=org.apache.iceberg.")
+    assert "extensions" not in translate(ParseException(text.replace("FIELD", "x")), tmp_path / "log").message
 
 
 LOST = "Lost task 0.3 in stage 11.0 (TID 42) (10.0.0.7 executor 0): "

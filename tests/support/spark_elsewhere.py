@@ -1,0 +1,103 @@
+"""Scripts on a Spark elsewhere: a standalone cluster of two workers, and a Connect server on it.
+
+    python -m tests.support.spark_elsewhere [--mode connect|standalone] [--druid URL] [PATHS...]
+
+Runs `hivedruid test` with `spark.remote` or `spark.master` of that cluster, by default for all scripts: they have the
+same answers as on the Spark of this machine. With `--druid` the Druid tables are on that cluster of Druid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hivedruid.local import artifacts
+from hivedruid.spark.launch import EXTENSIONS, ICEBERG_EXTENSIONS
+from tests.support.spark_processes import TOKEN, Processes
+
+MODES = ("connect", "standalone")
+SCRIPTS = Path(__file__).parent.parent
+OTHERWISE = ("malformed.q", "settings.q")
+"""Scripts with another output: Spark, not the client, misses a folder; and the settings are those of the cluster."""
+LIBRARIES = ("spark",)
+OWN = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "1g",
+    "spark.cores.max": "2",
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
+def start_cluster(processes: Processes) -> str:
+    """The URL of a master with two workers of one core each."""
+    main = "org.apache.spark.deploy"
+    places = ("--host", "127.0.0.1", "--webui-port", "0")
+    url = processes.start("master", f"{main}.master.Master", *places, "--port", "0")(
+        r"Starting Spark master at (spark://\S+)"
+    )[1]
+    for number in (1, 2):
+        work = processes.folder / f"work{number}"
+        limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(work))
+        processes.start(f"worker{number}", f"{main}.worker.Worker", *places, *limits, url)(r"Successfully registered")
+    return url
+
+
+def start_connect(processes: Processes, master: str) -> str:
+    """The URL of a Connect server on the cluster, with Iceberg and the Kafka connector."""
+    jars = [str(path) for group in LIBRARIES for path in artifacts.resolve(artifacts.locked_group(group))]
+    log = processes.folder / "log4j2.properties"
+    log.write_text(
+        "rootLogger.level = info\nrootLogger.appenderRef.a.ref = a\nappender.a.type = Console\nappender.a.name = a\n"
+        "appender.a.layout.type = PatternLayout\n"
+    )
+    properties = {
+        **OWN,
+        "spark.master": master,
+        EXTENSIONS: ICEBERG_EXTENSIONS,
+        "spark.jars": ",".join(jars),
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": "0",
+        "log4j2.configurationFile": log.as_uri(),
+    }
+    options = [f"-D{key}={value}" for key, value in properties.items()]
+    main = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    server = processes.start("connect", *options, main, jar=os.pathsep.join(jars))
+    return f"sc://localhost:{server(r'Spark Connect server started at: [^ ]*?:([0-9]+)')[1]}"
+
+
+def settings_of(mode: str, processes: Processes) -> Mapping[str, str]:
+    master = start_cluster(processes)
+    if mode == "standalone":
+        return {**OWN, "spark.master": master}
+    return {"spark.remote": start_connect(processes, master), "spark.remote.token": "env:SPARK_TOKEN"}
+
+
+def scripts() -> list[str]:
+    found = (path for folder in ("q", "scripts") for path in sorted((SCRIPTS / folder).rglob("*.q")))
+    return [str(path) for path in found if path.name not in OTHERWISE]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mode", choices=MODES, default=MODES[0])
+    parser.add_argument("--druid", default="embedded:")
+    parser.add_argument("--home", default="", help="the home of the cluster with --druid local")
+    parser.add_argument("paths", nargs="*", default=scripts())
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hivedruid-elsewhere-") as folder, Processes(Path(folder)) as processes:
+        options = [f"--hiveconf={key}={value}" for key, value in settings_of(given.mode, processes).items()]
+        home = ["--home", given.home] if given.home else []
+        command = [sys.executable, "-m", "hivedruid", "test", "--jobs", "1", "--druid", given.druid, *home]
+        done = subprocess.run([*command, *options, *given.paths], env={**os.environ, "SPARK_TOKEN": TOKEN}, check=False)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
