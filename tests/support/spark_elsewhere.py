@@ -35,22 +35,26 @@ OWN = {
 }
 
 
-def start_cluster(processes: Processes) -> str:
-    """The URL of a master with two workers of one core each."""
-    main = "org.apache.spark.deploy"
-    places = ("--host", "127.0.0.1", "--webui-port", "0")
-    url = processes.start("master", f"{main}.master.Master", *places, "--port", "0")(
-        r"Starting Spark master at (spark://\S+)"
-    )[1]
-    for number in (1, 2):
-        work = processes.folder / f"work{number}"
-        limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(work))
-        processes.start(f"worker{number}", f"{main}.worker.Worker", *places, *limits, url)(r"Successfully registered")
-    return url
+MAIN = "org.apache.spark.deploy"
+PLACES = ("--host", "127.0.0.1", "--webui-port", "0")
 
 
-def start_connect(processes: Processes, master: str) -> str:
-    """The URL of a Connect server on the cluster, with Iceberg and the Kafka connector."""
+def start_master(processes: Processes) -> tuple[str, str]:
+    """The URL of a master, and the port of its web interface."""
+    log = processes.start("master", f"{MAIN}.master.Master", *PLACES, "--port", "0")
+    url = log(r"Starting Spark master at (spark://\S+)")[1]
+    return url, log(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)")[1]
+
+
+def start_worker(processes: Processes, master: str, number: int) -> None:
+    """A worker of one core."""
+    limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(processes.folder / f"work{number}"))
+    log = processes.start(f"worker{number}", f"{MAIN}.worker.Worker", *PLACES, *limits, master)
+    log("Successfully registered with master")
+
+
+def start_connect(processes: Processes, master: str, port: str = "0") -> str:
+    """The URL of a Connect server on the cluster, with Iceberg and the Kafka connector; by default on a free port."""
     jars = [str(path) for group in LIBRARIES for path in artifacts.resolve(artifacts.locked_group(group))]
     log = processes.folder / "log4j2.properties"
     log.write_text(
@@ -63,7 +67,7 @@ def start_connect(processes: Processes, master: str) -> str:
         EXTENSIONS: ICEBERG_EXTENSIONS,
         "spark.jars": ",".join(jars),
         "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": "0",
+        "spark.connect.grpc.binding.port": port,
         "log4j2.configurationFile": log.as_uri(),
     }
     options = [f"-D{key}={value}" for key, value in properties.items()]
@@ -73,7 +77,9 @@ def start_connect(processes: Processes, master: str) -> str:
 
 
 def settings_of(mode: str, processes: Processes) -> Mapping[str, str]:
-    master = start_cluster(processes)
+    master, _ = start_master(processes)
+    for number in (1, 2):
+        start_worker(processes, master, number)
     if mode == "standalone":
         return {**OWN, "spark.master": master}
     return {"spark.remote": start_connect(processes, master), "spark.remote.token": "env:SPARK_TOKEN"}

@@ -31,6 +31,7 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.started: list[subprocess.Popen[bytes]] = []
+        self.named: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Processes:
         return self
@@ -64,6 +65,7 @@ class Processes:
                 cwd=self.folder, env=environment, stdout=output, stderr=output,
             )  # fmt: skip
         self.started.append(process)
+        self.named[name] = process
 
         def wait_for(pattern: str) -> re.Match[str]:
             deadline = monotonic() + 180
