@@ -63,6 +63,7 @@ COMMANDS = {
     "fmt": "format scripts",
     "doctor": "check that this machine and Druid have what each feature needs",
     "import-hive": "convert Hive scripts, and report what runs",
+    "lint": "report what import-hive would change in scripts",
     "local": "run a local Druid and Kafka cluster",
     "sample": "download a sample data set",
     "segments": "inspect and verify segment files in deep storage",

@@ -80,7 +80,8 @@ def _revised(source: SourceStatement, tables: Tables) -> tuple[str, list[Finding
     word = next_word(source.text)[0]
     if word == "SET":
         statement = parse(source)
-        assert isinstance(statement, SetSetting)
+        if not isinstance(statement, SetSetting):  # SET ROLE
+            return source.text, []
         text, findings = revise_set(statement)
         return source.text if text is None else text, findings
     if word == "CREATE":

@@ -69,11 +69,18 @@ def test_a_script_that_cannot_be_read_is_one_line(project: Path) -> None:
 
 def test_hook_of_pre_commit(project: Path) -> None:
     """What pre-commit runs: the entry with the changed files that match the pattern."""
-    (hook,) = yaml.safe_load((Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    changed = [path.name for path in project.iterdir() if re.search(hook["files"], path.name)]
-    assert changed == ["first.q"]
-    program, *arguments = hook["entry"].split()
-    command = [str(Path(sys.executable).parent / program), *arguments, *changed]
+    hooks = {
+        hook["id"]: hook
+        for hook in yaml.safe_load((Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    }
+    for hook in hooks.values():
+        changed = [path.name for path in project.iterdir() if re.search(hook["files"], path.name)]
+        assert changed == ["first.q"]
+        program, *arguments = hook["entry"].split()
+        command = [str(Path(sys.executable).parent / program), *arguments, *changed]
+        if hook["id"] != "hivedruid-test":
+            subprocess.run(command, cwd=project, capture_output=True, check=True)
+    command = [str(Path(sys.executable).parent / "hivedruid"), "test", *changed]
     assert subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 1
     subprocess.run([*command, "--update"], cwd=project, capture_output=True, check=True)
     assert subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 0
