@@ -30,7 +30,7 @@ from hivedruid.plan.spark_hash import HASHES
 from hivedruid.plan.spark_numbers import NUMBERS
 from hivedruid.plan.spark_strings import STRINGS
 from hivedruid.plan.spark_text import TEXTS, quote_identifier, quote_string
-from hivedruid.plan.spark_times import TIMES, interval_part
+from hivedruid.plan.spark_times import TIMES, interval_part, with_hidden_times
 from hivedruid.plan.spark_windows import distinct_over
 
 BINARY_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "&", "|", "^"})
@@ -162,6 +162,8 @@ class SparkRex:
         return f"{sql} {'DESC' if key.descending else 'ASC'} NULLS {nulls}"
 
     def _call(self, rex: Call) -> str:
+        if rex.op in _COMPARISONS or rex.op == "in":
+            rex = with_hidden_times(rex)
         op, args = rex.op, rex.args
         if op in ("+", "-") and any(a.type.name.startswith("interval") for a in args):
             return self._interval_arithmetic(rex)

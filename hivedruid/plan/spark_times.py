@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.types import DATE, STRING
 from hivedruid.errors import SemanticError
 from hivedruid.plan import literals, time_patterns
-from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.rex import Call, Literal, Ref, Rex
 from hivedruid.plan.spark_numbers import cut
 from hivedruid.plan.spark_strings import Lower, constant
 from hivedruid.plan.spark_text import quote_string
@@ -22,8 +24,26 @@ _TRUNC_UNITS = {
     "'MONTH'": ("MONTH", "MON", "MM"),
 }
 """The unit names of trunc(), in upper case only, and Spark's names."""
+_GREGORIAN = date(1582, 10, 15)
+_HIDDEN = "hidden_time"
 _YEAR_MONTH = frozenset({"year", "month"})
 _DAY_TIME = frozenset({"day", "hour", "minute", "second"})
+
+
+def with_hidden_times(rex: Call) -> Call:
+    """The comparison with its columns in a form that Spark does not pass to the table, if a constant is before 1582-10-15:
+    Iceberg gives ORC such constants in the Julian calendar, and ORC compares them with statistics in the Gregorian one,
+    so that it skips rows that satisfy the condition."""
+    values = (a.value for a in rex.args if isinstance(a, Literal))
+    days = (value.date() if isinstance(value, datetime) else value for value in values)
+    if not any(isinstance(day, date) and day < _GREGORIAN for day in days):
+        return rex
+    return replace(rex, args=tuple(Call(a.type, _HIDDEN, (a,)) if isinstance(a, Ref) else a for a in rex.args))
+
+
+def _hidden_time(s: SparkRex, rex: Call) -> str:
+    sql = s.render(rex.args[0])
+    return f"date_add({sql}, 0)" if rex.type == DATE else f"({sql} + INTERVAL '0' SECOND)"
 
 
 def text_of_date(s: SparkRex, rex: Call) -> str:
@@ -148,6 +168,7 @@ def interval_part(s: SparkRex, unit: str, value: Rex) -> str:
 
 
 TIMES: dict[str, Lower] = {
+    _HIDDEN: _hidden_time,
     "add_months": _add_months,
     "last_day": text_of_date,
     "next_day": text_of_date,
