@@ -21,8 +21,9 @@ help:
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
 	@echo "                     compares random queries on it, the embedded store and Spark instead"
-	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; kill jobs at every moment, of"
-	@echo "                     which make test chooses every second one; run all scripts on a Spark cluster; kill a stream at random"
+	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; SQLAlchemy's suite of dialects;"
+	@echo "                     kill jobs at every moment, of which make test chooses every second one; run all scripts on a"
+	@echo "                     Spark cluster, and break it; kill a stream at random"
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
 	@echo "make bench           run the benchmarks on a Druid and Kafka cluster (at least ten minutes)"
@@ -108,9 +109,12 @@ druid37: $(VENV)/.installed-dev
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
+	@$(BIN)/python -m tests.dialect
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode standalone
+	@$(BIN)/python -m tests.support.spark_faults --mode connect
+	@$(BIN)/python -m tests.support.spark_faults --mode standalone
 	@$(BIN)/python -m tests.support.stream_kills --minutes $(or $(MINUTES),60)
 	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60)
 	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60) --cluster

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hivedruid.errors import (
         CancelledError,
         ConnectError,
+        ConstraintError,
         DruidError,
         ExecutionError,
         HiveDruidError,
@@ -34,6 +35,7 @@ __all__ = [
     "Column",
     "ConnectError",
     "Connection",
+    "ConstraintError",
     "DruidError",
     "ExecutionError",
     "HiveDruidError",

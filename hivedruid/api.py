@@ -175,6 +175,12 @@ class Connection:
         return self._session.database
 
     @property
+    def temporary_tables(self) -> tuple[tuple[str, str], ...]:
+        """Database and name of each temporary table of this connection."""
+        self._check()
+        return tuple((table.database, table.name) for table in self._session.catalog.temporary_tables())
+
+    @property
     def is_closed(self) -> bool:
         return self._is_closed
 

@@ -86,7 +86,7 @@ class OperationalError(DatabaseError):
 
 
 class IntegrityError(DatabaseError):
-    """Not raised: there are no constraints that are enforced."""
+    """A row violates a constraint of a managed table."""
 
 
 class InternalError(DatabaseError):
@@ -107,6 +107,7 @@ _ERRORS: tuple[tuple[type[errors.HiveDruidError], type[Error]], ...] = (
     (errors.SemanticError, ProgrammingError),
     (errors.UnsupportedError, NotSupportedError),
     (errors.PlanError, InternalError),
+    (errors.ConstraintError, IntegrityError),
     (errors.ExecutionError, OperationalError),
 )
 """Errors of hivedruid, with their subclasses, and those of PEP 249."""

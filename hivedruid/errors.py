@@ -104,6 +104,14 @@ class ExecutionError(HiveDruidError):
     pass
 
 
+class ConstraintError(ExecutionError):
+    """A row violates a constraint of a managed table. No row was written."""
+
+    @property
+    def kind(self) -> str:
+        return ExecutionError.__name__
+
+
 class DruidError(ExecutionError):
     pass
 

@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import exc, types
 from sqlalchemy.engine import Connection, reflection
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.sql import compiler, schema
+from sqlalchemy.sql import compiler, schema, sqltypes
+from sqlalchemy.sql.type_api import NativeForEmulated
 
 from hivedruid import dbapi
-from hivedruid.errors import TableNotFound, UsageError
+from hivedruid.errors import CatalogStateError, TableNotFound, UsageError
 from hivedruid.parser.parameters import literal
 from hivedruid.versions import VERSION
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.url import URL
+
+_IDENTIFIER = re.compile(r"\w+", re.ASCII)
+"""The names that tables and databases can have."""
+
+_REQUIRED = re.compile(r"^  `([^`]+)` .*? CONSTRAINT `[^`]+` NOT NULL ENABLE", re.MULTILINE)
+"""The columns that SHOW CREATE TABLE prints as not nullable."""
 
 MAX_DECIMAL = (38, 18)
 """Precision and scale of a Numeric without them, as Hive's own wide decimals."""
@@ -40,6 +48,24 @@ class HiveNested(types.UserDefinedType[Any]):
 
     def __repr__(self) -> str:
         return f"HiveNested({self.name!r})"
+
+
+class HiveDate(types.Date):
+    """A DATE, which also takes datetimes: a condition must not compare dates with timestamps."""
+
+    def bind_processor(self, dialect: Any) -> Callable[[Any], date | None]:
+        return lambda value: value.date() if isinstance(value, datetime) else value
+
+
+class HiveInterval(NativeForEmulated, sqltypes._AbstractInterval):
+    """A timedelta as an interval of Hive, in expressions only: columns cannot be intervals."""
+
+    __visit_name__ = "INTERVAL"
+    native = True
+
+    @classmethod
+    def adapt_emulated_to_native(cls, impl: Any, **_: Any) -> HiveInterval:
+        return cls()
 
 
 _TYPES: Mapping[str, Callable[[], types.TypeEngine[Any]]] = {
@@ -114,6 +140,9 @@ class HiveTypeCompiler(compiler.GenericTypeCompiler):
 
     visit_DATETIME = visit_TIMESTAMP
 
+    def visit_INTERVAL(self, type_: Any, **_: Any) -> str:
+        raise exc.CompileError("Hive has no columns of intervals; use a number of seconds")
+
     def visit_TIME(self, type_: Any, **_: Any) -> str:
         raise exc.CompileError("Hive has no type for the time of a day; use a string or a timestamp")
 
@@ -156,6 +185,15 @@ class HiveCompiler(compiler.SQLCompiler):
     def visit_not_regexp_match_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
         return f"NOT {self.visit_regexp_match_op_binary(binary, operator, **options)}"
 
+    def visit_regexp_replace_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return f"regexp_replace({self.process(binary.left, **options)}, {self.process(binary.right, **options)})"
+
+    def visit_bitwise_lshift_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return f"shiftleft({self.process(binary.left, **options)}, {self.process(binary.right, **options)})"
+
+    def visit_bitwise_rshift_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return f"shiftright({self.process(binary.left, **options)}, {self.process(binary.right, **options)})"
+
     def visit_char_length_func(self, fn: Any, **options: Any) -> str:
         return f"length{self.function_argspec(fn, **options)}"
 
@@ -174,17 +212,24 @@ class HiveCompiler(compiler.SQLCompiler):
         return text
 
 
+def _is_managed(table: schema.Table) -> bool:
+    """Whether the table is a managed one, for which NOT NULL is enforced."""
+    prefixes = {str(prefix).upper() for prefix in table._prefixes}
+    return not prefixes and table.dialect_options["hivedruid"]["stored_by"] is None
+
+
 class HiveDDLCompiler(compiler.DDLCompiler):
-    """CREATE TABLE without constraints, with the options of Hive: `hivedruid_stored_by`, `hivedruid_stored_as` and
-    `hivedruid_tblproperties`."""
+    """CREATE TABLE with the options of Hive: `hivedruid_stored_by`, `hivedruid_stored_as` and
+    `hivedruid_tblproperties`. NOT NULL of managed tables is its only constraint."""
 
     def create_table_constraints(self, table: Any, **_: Any) -> str:  # type: ignore[override]
         return ""
 
     def get_column_specification(self, column: Any, **_: Any) -> str:
         kind = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
+        required = "" if column.nullable or not _is_managed(column.table) else " NOT NULL"
         comment = f" COMMENT {literal(column.comment)}" if column.comment else ""
-        return f"{self.preparer.format_column(column)} {kind}{comment}"
+        return f"{self.preparer.format_column(column)} {kind}{required}{comment}"
 
     def post_create_table(self, table: Any) -> str:
         options = table.dialect_options["hivedruid"]
@@ -200,6 +245,9 @@ class HiveDDLCompiler(compiler.DDLCompiler):
 
     def visit_create_index(self, create: Any, **_: Any) -> str:  # type: ignore[override]
         raise exc.CompileError("Hive has no indexes: Druid indexes every column")
+
+    def visit_drop_table_comment(self, drop: Any, **_: Any) -> str:
+        return f"ALTER TABLE {self.preparer.format_table(drop.element)} UNSET TBLPROPERTIES ('comment')"
 
     def visit_set_table_comment(self, create: Any, **_: Any) -> str:
         table, comment = self.preparer.format_table(create.element), literal(create.element.comment)
@@ -220,6 +268,8 @@ class HiveDialect(DefaultDialect):
     supports_native_decimal = True
     supports_multivalues_insert = True
     supports_default_values = False
+    supports_empty_insert = False
+    div_is_floordiv = False
     supports_default_metavalue = False
     supports_sequences = False
     supports_schemas = True
@@ -234,6 +284,7 @@ class HiveDialect(DefaultDialect):
     statement_compiler = HiveCompiler
     ddl_compiler = HiveDDLCompiler
     type_compiler_cls = HiveTypeCompiler
+    colspecs = {types.Date: HiveDate, types.Interval: HiveInterval}  # noqa: RUF012
     construct_arguments = [(schema.Table, {"stored_by": None, "stored_as": None, "tblproperties": None})]  # noqa: RUF012
 
     @classmethod
@@ -279,9 +330,19 @@ class HiveDialect(DefaultDialect):
 
     @reflection.cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
-        """The tables without the views."""
+        """The tables without views and temporary tables."""
         others = {*self._listed(connection, "VIEWS", schema), *self._listed(connection, "MATERIALIZED VIEWS", schema)}
+        others.update(self._temporary(connection, schema))
         return [name for name in self._listed(connection, "TABLES", schema) if name not in others]
+
+    @reflection.cache
+    def get_temp_table_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
+        return self._temporary(connection, schema)
+
+    def _temporary(self, connection: Connection, schema: str | None) -> list[str]:
+        opened = connection.connection.dbapi_connection.api  # type: ignore[union-attr]
+        database = (schema or opened.database).lower()
+        return [name for of, name in opened.temporary_tables if of == database]
 
     @reflection.cache
     def get_view_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
@@ -293,9 +354,16 @@ class HiveDialect(DefaultDialect):
 
     @reflection.cache
     def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **_: Any) -> str:
-        lines = self._of_table(connection, "SHOW CREATE TABLE {}", view_name, schema)
-        return "\n".join(line for (line,) in lines)
+        text = self._created(connection, view_name, schema)
+        if not text.startswith(("CREATE VIEW", "CREATE MATERIALIZED VIEW")):
+            raise exc.NoSuchTableError(view_name)
+        return text
 
+    def _created(self, connection: Connection, table: str, schema: str | None) -> str:
+        """The statement that creates the table."""
+        return "\n".join(line for (line,) in self._of_table(connection, "SHOW CREATE TABLE {}", table, schema))
+
+    @reflection.cache
     def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **_: Any) -> bool:
         try:
             self._of_table(connection, "DESCRIBE {}", table_name, schema)
@@ -306,12 +374,13 @@ class HiveDialect(DefaultDialect):
     @reflection.cache
     def get_columns(self, connection: Connection, table_name: str, schema: str | None = None, **_: Any) -> list[Any]:
         columns = {}
+        required = set(_REQUIRED.findall(self._created(connection, table_name, schema)))
         for name, kind, comment in self._of_table(connection, "DESCRIBE {}", table_name, schema):
             if name.startswith("#"):
                 break  # the columns of partitions, which are listed before, too
             if name:
                 columns[name] = {
-                    "name": name, "type": type_of(kind), "nullable": True, "default": None,
+                    "name": name, "type": type_of(kind), "nullable": name not in required, "default": None,
                     "comment": None if comment in ("", "from deserializer") else comment,
                 }  # fmt: skip
         return list(columns.values())
@@ -361,10 +430,12 @@ class HiveDialect(DefaultDialect):
         self, connection: Connection, statement: str, table: str, schema: str | None
     ) -> Iterable[Sequence[Any]]:
         quote = self.identifier_preparer.quote
-        name = f"{quote(schema)}.{quote(table)}" if schema else quote(table)
+        names = [schema, table] if schema else [table]
         try:
-            return list(connection.exec_driver_sql(statement.format(name)))
+            if not all(_IDENTIFIER.fullmatch(name) for name in names):
+                raise exc.NoSuchTableError(".".join(names))
+            return list(connection.exec_driver_sql(statement.format(".".join(map(quote, names)))))
         except exc.ProgrammingError as error:
-            if isinstance(getattr(error.orig, "__cause__", None), TableNotFound):
-                raise exc.NoSuchTableError(f"{schema}.{table}" if schema else table) from None
+            if isinstance(getattr(error.orig, "__cause__", None), TableNotFound | CatalogStateError):
+                raise exc.NoSuchTableError(".".join(names)) from None
             raise

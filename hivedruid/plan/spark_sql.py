@@ -15,6 +15,9 @@ from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, 
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 
+_MOST_ROWS = (1 << 31) - 1
+"""Spark's largest sum of LIMIT and OFFSET."""
+
 Leaf = Callable[[Node], str | None]
 """The view for a leaf (its columns named by their ids), or None if the node is not a leaf."""
 
@@ -244,7 +247,7 @@ class _Writer:
             block = self._from(node.input)
         block.order += node.keys
         if node.fetch is not None:
-            block.limit = f"LIMIT {node.fetch}"
+            block.limit = f"LIMIT {min(node.fetch, _MOST_ROWS - node.offset)}"
         if node.offset:
             block.limit += f"{' ' if block.limit else ''}OFFSET {node.offset}"
         return block

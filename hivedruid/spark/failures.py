@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.constraints import VIOLATED
-from hivedruid.errors import ExecutionError, HiveDruidError, SparkError, SparkOptimizerError
+from hivedruid.errors import ConstraintError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.secret_text import redact
 from hivedruid.spark import missing_jars, worker_python
 from hivedruid.spark.arrivals import HINT
@@ -100,14 +100,14 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
     return SparkError(f"a Spark job failed: {first_line(text)}", hint=hint)
 
 
-def violation(text: str, table: Table) -> ExecutionError | None:
+def violation(text: str, table: Table) -> ConstraintError | None:
     """The error of a row that violates a constraint of the table, in the text of a Spark error; None for others."""
     mark = f"[USER_RAISED_EXCEPTION] {VIOLATED}"
     constraint = next((c for c in table.constraints if f"{mark}{c.name} " in text), None)
     if constraint is None:
         return None
     rule = f"CHECK ({constraint.text})" if constraint.kind == "CHECK" else f"NOT NULL of {constraint.columns[0]}"
-    return ExecutionError(
+    return ConstraintError(
         f"a row violates the constraint {constraint.name} of {table.full_name}, {rule}",
         hint="no row was written; change the rows, or drop the constraint with ALTER TABLE … DROP CONSTRAINT",
     )

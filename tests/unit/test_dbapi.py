@@ -62,6 +62,7 @@ def test_exceptions_are_attributes_of_connections(connection: dbapi.Connection) 
         (errors.TableNotFound("x"), dbapi.ProgrammingError),
         (errors.UnsupportedError("x"), dbapi.NotSupportedError),
         (errors.PlanError("x"), dbapi.InternalError),
+        (errors.ConstraintError("x"), dbapi.IntegrityError),
         (errors.ConnectError("x"), dbapi.OperationalError),
         (errors.CancelledError("x"), dbapi.OperationalError),
         (errors.HiveDruidError("x"), dbapi.DatabaseError),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -120,6 +120,42 @@ def test_columns_of_partitions_are_the_last(engine: Engine, tmp_path: Path) -> N
     assert [(column["name"], repr(column["type"])) for column in columns] == [("a", "INTEGER()"), ("day", "DATE()")]
 
 
+def test_names_that_no_table_can_have_are_those_of_no_table(engine: Engine) -> None:
+    inspector = sa.inspect(engine)
+    assert not any(inspector.has_table(name) for name in ("per % cent", "(2)", "été", "other.files"))
+    assert not inspector.has_table("edits", schema="nowhere")
+    with pytest.raises(exc.NoSuchTableError):
+        inspector.get_columns("edits", schema="nowhere")
+    with pytest.raises(exc.NoSuchTableError):
+        inspector.get_view_definition("edits")
+
+
+def test_temporary_tables_are_listed_apart(engine: Engine) -> None:
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CREATE TEMPORARY TABLE mine (a int)")
+        inspector = sa.inspect(connection)
+        assert (inspector.get_temp_table_names(), inspector.get_table_names()) == (["mine"], ["edits"])
+        assert inspector.has_table("mine")
+        connection.exec_driver_sql("DROP TABLE mine")
+
+
+def test_not_null_of_managed_tables(engine: Engine) -> None:
+    columns: list[sa.Column[Any]] = [
+        sa.Column("id", sa.Integer, primary_key=True, comment="NOT NULL"),
+        sa.Column("n", sa.Numeric(5, 2), nullable=False),
+        sa.Column("s", sa.String, comment="NOT NULL"),
+    ]
+    table = sa.Table("required", sa.MetaData(), *columns, comment="it's")
+    with engine.connect() as connection:
+        table.create(connection)
+        inspector = sa.inspect(connection)
+        assert [column["nullable"] for column in inspector.get_columns("required")] == [False, False, True]
+        assert inspector.get_table_comment("required") == {"text": "it's"}
+        connection.execute(sa.schema.DropTableComment(table))
+        assert sa.inspect(connection).get_table_comment("required") == {"text": None}
+        table.drop(connection)
+
+
 def test_there_are_no_keys_and_no_indexes(engine: Engine) -> None:
     inspector = sa.inspect(engine)
     assert inspector.get_pk_constraint("edits")["constrained_columns"] == []
@@ -175,6 +211,23 @@ def test_expressions_of_the_dialect(engine: Engine) -> None:
     assert rows(engine, sa.select(sa.true(), sa.null(), sa.literal(date(2020, 1, 1)))) == [
         (True, None, date(2020, 1, 1))
     ]
+
+
+def test_operators_of_the_dialect(engine: Engine) -> None:
+    moment, number = sa.literal(datetime(2020, 1, 31, 12)), sa.cast(15, sa.Integer)
+    query = sa.select(
+        number / 10, number // sa.cast(10, sa.Integer), number.bitwise_lshift(2), number.bitwise_rshift(1),
+        sa.literal("abab").regexp_replace("b", "x"), moment - timedelta(days=1), moment + sa.literal(timedelta(seconds=1.5)),
+    )  # fmt: skip
+    assert rows(engine, query) == [
+        (Decimal("1.5"), 1, 60, 7, "axax", datetime(2020, 1, 30, 12), datetime(2020, 1, 31, 12, 0, 1, 500000))
+    ]
+
+
+def test_a_date_is_not_compared_with_a_time(engine: Engine) -> None:
+    day = sa.cast("2020-01-01", sa.Date)
+    assert rows(engine, sa.select(day == sa.literal(datetime(2020, 1, 1, 12), sa.Date))) == [(True,)]
+    assert "DATE '2020-01-01'" in sql(sa.select(sa.literal(datetime(2020, 1, 1, 12), sa.Date)))
 
 
 def test_literals_in_place_of_parameters() -> None:
@@ -238,6 +291,8 @@ def test_what_hive_does_not_have_is_an_error() -> None:
     table = sa.Table("t", sa.MetaData(), sa.Column("a", sa.Integer, index=True), sa.Column("b", sa.Time))
     with pytest.raises(exc.CompileError, match="Hive has no indexes"):
         CreateIndex(next(iter(table.indexes))).compile(dialect=DIALECT)
+    with pytest.raises(exc.CompileError, match="no columns of intervals"):
+        CreateTable(sa.Table("i", sa.MetaData(), sa.Column("a", sa.Interval))).compile(dialect=DIALECT)
     with pytest.raises(exc.CompileError, match="no type for the time of a day"):
         CreateTable(table).compile(dialect=DIALECT)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from hivedruid.cli import main
+
+if TYPE_CHECKING:
+    import pytest
 
 SCRIPT = """\
 SELECT 1;
