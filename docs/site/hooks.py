@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _OUTSIDE = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "benchmarks.md": "benchmarks/README.md"}
 """Pages by the file that contains their text."""
 
+_TABLE_ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
+_CODE = re.compile(r"`[^`\n]+`")
+"""In tables, GitHub reads a backslash before a bar as an escape, also in code; mkdocs would show it."""
+
 _LINK = re.compile(r"\]\((?P<path>[^):#\s]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -32,7 +36,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    return markdown if page.file.generated_by else _with_links(markdown, Path(page.file.abs_src_path).parent)
+    text = markdown if page.file.generated_by else _with_links(markdown, Path(page.file.abs_src_path).parent)
+    return _TABLE_ROW.sub(lambda row: _CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), text)
 
 
 def _with_links(text: str, folder: Path) -> str:

@@ -32,8 +32,8 @@ _DAY_TIME = frozenset({"day", "hour", "minute", "second"})
 
 def with_hidden_times(rex: Call) -> Call:
     """The comparison with its columns in a form that Spark does not pass to the table, if a constant is before
-    1582-10-15: Iceberg's conditions on such days in ORC files skip rows that satisfy them, since one side counts days in
-    the Julian calendar."""
+    1582-10-15: Iceberg's conditions on such days skip rows of ORC files that satisfy them, since one side counts days
+    in the Julian calendar."""
     values = (a.value for a in rex.args if isinstance(a, Literal))
     days = (value.date() if isinstance(value, datetime) else value for value in values)
     if not any(isinstance(day, date) and day < _GREGORIAN for day in days):

@@ -14,7 +14,7 @@ SUPPORTED = (
     "precision_numerics_enotation_small", "precision_numerics_many_significant_digits",
     "precision_numerics_retains_significant_digits", "regexp_match", "regexp_replace", "schema_create_delete",
     "supports_bitwise_and", "supports_bitwise_not", "supports_bitwise_or", "supports_bitwise_shift",
-    "supports_bitwise_xor", "table_ddl_if_exists", "temp_table_names", "timestamp_microseconds", "tuple_in", "views",
+    "supports_bitwise_xor", "table_ddl_if_exists", "timestamp_microseconds", "tuple_in", "views",
     "window_functions",
 )  # fmt: skip
 """Supported, although the suite does not expect it of every dialect."""

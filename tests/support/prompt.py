@@ -19,14 +19,21 @@ PATIENCE = 30.0
 
 
 class Prompt:
-    def __init__(self, home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> None:
-        self._screen = pyte.Screen(WIDTH, HEIGHT)
-        self._stream = pyte.Stream(self._screen)
+    def __init__(
+        self,
+        home: Path,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        width: int = WIDTH,
+        height: int = HEIGHT,
+    ) -> None:
+        self.screen = pyte.Screen(width, height)
+        self._stream = pyte.Stream(self.screen)
         self.home = home
         self.process = pexpect.spawn(
             sys.executable,
             ["-m", "hivedruid", *arguments],
-            dimensions=(HEIGHT, WIDTH),
+            dimensions=(height, width),
             encoding="utf-8",
             env={
                 **os.environ,
@@ -39,7 +46,7 @@ class Prompt:
 
     @property
     def lines(self) -> list[str]:
-        return [line.rstrip() for line in self._screen.display if line.strip()]
+        return [line.rstrip() for line in self.screen.display if line.strip()]
 
     def wait(self, condition: Callable[[list[str]], bool], patience: float = PATIENCE) -> list[str]:
         """Read until the screen satisfies the condition."""
@@ -71,7 +78,7 @@ class Prompt:
         return self.lines[last:-1]
 
     def resize(self, width: int, height: int) -> None:
-        self._screen.resize(height, width)
+        self.screen.resize(height, width)
         self.process.setwinsize(height, width)
 
     def wait_busy(self, seconds: float) -> None:

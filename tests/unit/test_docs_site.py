@@ -36,6 +36,18 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     assert [page for page in pages if f'href="{page}.html"' not in navigation] == []
 
 
+def test_code_in_tables_has_no_escapes(site: Path) -> None:
+    for path in site.glob("*.html"):
+        assert re.findall(r"<td>[^\n]*<code>[^<\n]*\\\|[^<\n]*</code>", path.read_text(encoding="utf-8")) == [], (
+            path.name
+        )
+
+
+def test_the_screens_are_part_of_it(site: Path) -> None:
+    assert 'src="screens/recording.svg"' in (site / "index.html").read_text(encoding="utf-8")
+    assert (site / "screens" / "recording.svg").is_file()
+
+
 @pytest.mark.parametrize(
     ("page", "names"),
     [
