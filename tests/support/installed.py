@@ -33,11 +33,7 @@ class Installation:
 def install(folder: Path) -> Installation:
     """Build the sdist from the files of the repository, the wheel from the sdist, and install the wheel. Its
     dependencies are those of this environment, whose own hivedruid is not visible."""
-    source = folder / "source"
-    for name in tracked_files():
-        target = source / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target)
+    source = _copied(folder)
     sdist = _built("build_sdist", source, folder)
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "unpacked", filter="data")
@@ -51,6 +47,21 @@ def install(folder: Path) -> Installation:
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--no-deps", "--no-index", "--force-reinstall", str(wheel)], check=True, capture_output=True)
     return Installation(sdist, wheel, environment)
+
+
+def built_wheel(folder: Path) -> Path:
+    """Build the wheel from the files of the repository."""
+    return _built("build_wheel", _copied(folder), folder)
+
+
+def _copied(folder: Path) -> Path:
+    """The files of the repository, in a folder in which a build may write."""
+    source = folder / "source"
+    for name in tracked_files():
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target)
+    return source
 
 
 def tracked_files() -> list[str]:

@@ -26,12 +26,13 @@ class Prompt:
         env: Mapping[str, str] | None = None,
         width: int = WIDTH,
         height: int = HEIGHT,
+        python: str = sys.executable,
     ) -> None:
         self.screen = pyte.Screen(width, height)
         self._stream = pyte.Stream(self.screen)
         self.home = home
         self.process = pexpect.spawn(
-            sys.executable,
+            python,
             ["-m", "hivedruid", *arguments],
             dimensions=(height, width),
             encoding="utf-8",
