@@ -49,6 +49,7 @@ CODES = {
     errors.UnsupportedError: FAILED,
     errors.PlanError: FAILED,
     errors.ExecutionError: FAILED,
+    errors.ConstraintError: FAILED,
     errors.DruidError: FAILED,
     errors.ResourceError: FAILED,
     errors.SegmentReadError: FAILED,

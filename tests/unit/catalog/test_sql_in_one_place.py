@@ -12,7 +12,8 @@ import pytest
 import hivedruid
 
 PACKAGE = Path(hivedruid.__file__).parent
-OWNERS = ("catalog", "embedded/manifest.py")
+OWNERS = ("catalog", "embedded/manifest.py", "sqlalchemy_dialect.py")
+"""`connection` in the dialect is that of SQLAlchemy."""
 
 
 def uses(source: str) -> Iterator[str]:
