@@ -32,9 +32,11 @@ def array_column(d: DruidExpressions, rex: Rex) -> str:
 
 
 def elements(d: DruidExpressions, rex: Rex, *, outer: bool) -> str:
-    """The array to unnest; with `outer` it is never empty."""
+    """The array to unnest; with `outer` it is never empty. `array(null)`, since Druid 37 makes no row of
+    `ARRAY<STRING>[null]` in a segment in which the column is null in all rows.
+    """
     text = array(d, rex)
-    return f"if(array_length({text}) > 0,{text},ARRAY<STRING>[null])" if outer else text
+    return f"if(array_length({text}) > 0,{text},array(null))" if outer else text
 
 
 def size(d: DruidExpressions, rex: Call) -> str:

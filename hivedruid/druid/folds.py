@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hivedruid.druid.expressions import quote
+from hivedruid.druid.syntax import NO_STRING
 
 Json = dict[str, Any]
 
@@ -23,9 +24,6 @@ def utf8_ordered(text: str) -> str:
 def utf8_restored(text: str) -> str:
     """The inverse of `utf8_ordered`."""
     return f"replace({text},'\\uFFFF','')"
-
-
-NO_STRING = "CAST(null,'STRING')"
 
 
 def extreme(name: str, op: str, field: str) -> Json:

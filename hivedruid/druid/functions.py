@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hivedruid.druid import arrays
 from hivedruid.druid.decimals import decimal_units
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.syntax import may_be_nan
+from hivedruid.druid.syntax import NO_STRING, may_be_nan
 from hivedruid.plan.rex import Call, Literal
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def _any_null(d: DruidExpressions, rex: Call) -> str:
     if rex.op == "least" and any(may_be_nan(a) for a in rex.args):
         raise NotExact("least() of numbers that may be NaN, which Hive orders last")
     args = [d.text(a) for a in rex.args]
-    return f"if({' && '.join(f'notnull({a})' for a in args)},{rex.op}({','.join(args)}),null)"
+    nothing = NO_STRING if rex.type.is_string else "null"
+    return f"if({' && '.join(f'notnull({a})' for a in args)},{rex.op}({','.join(args)}),{nothing})"
 
 
 def _in(d: DruidExpressions, rex: Call) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.druid.arrays import array
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.syntax import int_constant, str_constant, string_literal
+from hivedruid.druid.syntax import NO_STRING, int_constant, str_constant, string_literal
 from hivedruid.plan.rex import Call, Literal, Rex, refs
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _strings(name: str, most: int = 1) -> Translate:
 
 
 def _empty(text: str) -> str:
-    return f"if(notnull({text}),'',null)"
+    return f"if(notnull({text}),'',{NO_STRING})"
 
 
 _ASTRAL = string_literal(r"[\x{10000}-\x{10FFFF}]")
@@ -178,7 +178,7 @@ def _substring_index(d: DruidExpressions, rex: Call) -> str:
         return _empty(text)
     many = f"{{0,{abs(count) - 1}}}"
     pattern = rf"^((?:[^{c}]*{c}){many}[^{c}]*)" if count > 0 else rf"([^{c}]*(?:{c}[^{c}]*){many})\z"
-    return f"if(notnull({text}),nvl(regexp_extract({text},{string_literal(pattern)},1),''),null)"
+    return f"if(notnull({text}),nvl(regexp_extract({text},{string_literal(pattern)},1),''),{NO_STRING})"
 
 
 def _element(d: DruidExpressions, rex: Call) -> str:
@@ -224,7 +224,7 @@ def _rlike(d: DruidExpressions, rex: Call) -> str:
 def _regexp_extract(d: DruidExpressions, rex: Call) -> str:
     group = int_constant(rex.args[2], "the group of regexp_extract()") if len(rex.args) > 2 else 1
     text = d.text(rex.args[0])
-    return f"if(notnull({text}),nvl(regexp_extract({text},{regex_literal(rex.args[1])},{group}),''),null)"
+    return f"if(notnull({text}),nvl(regexp_extract({text},{regex_literal(rex.args[1])},{group}),''),{NO_STRING})"
 
 
 def _regexp_replace(d: DruidExpressions, rex: Call) -> str:

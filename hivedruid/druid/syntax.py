@@ -25,6 +25,8 @@ PERIODS = {
 DAY_MILLIS = 86_400_000
 MAX_DECIMAL_DIGITS = 15
 """Decimals with at most so many digits are distinct doubles, and each is the shortest representation of its double."""
+NO_STRING = "CAST(null,'STRING')"
+"""A null with a type. From Druid 37 on, a bare null may count as a number (`versions`)."""
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
 
 

@@ -26,6 +26,8 @@ Feature = Literal[
     "parsers",
     "Hadoop",
     "types of nulls",
+    "nulls in groups",
+    "nulls in arrays",
     "inline segments",
     "query blocklist",
     "partial loads",
@@ -136,6 +138,16 @@ VERSIONS: dict[Feature, VersionRow] = {
         "queries", 37, "a null of a numeric expression has the type STRING", "it has the type of the expression",
         "takes the types of results from its own plan, and gives the first value of an `expression` aggregator a type",
         "the classes of 37.0.0",
+    ),
+    "nulls in groups": VersionRow(
+        "queries", 37, "a groupBy by `if(…,null,…)` of a string column groups by its strings",
+        "it fails with a ClassCastException: a bare null counts as a number",
+        "gives the null of a string a type, for all versions", "the classes of 37.0.0",
+    ),
+    "nulls in arrays": VersionRow(
+        "queries", 37, "`unnest` makes a row of `ARRAY<STRING>[null]`",
+        "it makes none in a segment in which the column beside it is null in all rows",
+        "writes `array(null)`, of which all versions make a row", "the classes of 37.0.0",
     ),
     "inline segments": VersionRow(
         "queries", 37, "rows of an inline data source have a segment id", "their segment id is null",

@@ -110,6 +110,10 @@ PUSHED_SINCE = [
 OVER_SMALL_TABLES = [
     # an aggregate of nothing is not always NULL
     "SELECT count(*) AS c0, size(collect_set(w)) AS c1, approx_count_distinct(w) AS c2, max(l) AS c3 FROM (SELECT l, w FROM t LIMIT 0) x",
+    # in Druid 37, a bare null in a string is a number, and a row of ARRAY<STRING>[null] is none beside a column of nulls
+    "SELECT regexp_extract(n, '(a)(b)?', 1) AS c0, count(*) AS c1 FROM t GROUP BY regexp_extract(n, '(a)(b)?', 1)",
+    "SELECT greatest(w, w) AS c0, substring_index(w, 'x', 1) AS c1 FROM t GROUP BY greatest(w, w), substring_index(w, 'x', 1)",
+    "SELECT id AS c0, tag AS c1 FROM t LATERAL VIEW OUTER explode(tags) p AS tag ORDER BY c0",
     # an empty table is a query with an order
     "SELECT `__time` FROM t ORDER BY `__time` LIMIT 2",
     # a grand total of which nothing is selected is one row
