@@ -81,7 +81,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         statistics = gather_statistics(tables.values(), facts, reachable=reader.unreachable is None)
     return Snapshot(
         facts.settings, facts.now, facts.database, databases, tables,
-        discovered=reader.discovered, dropped=reader.dropped, names=reader.names,
+        discovered=reader.discovered, refused_names=reader.refused_names, dropped=reader.dropped, names=reader.names,
         database_comments=reader.comments, database_details=reader.details, variables=facts.variables,
         limits=reader.limits, absent=tuple(reader.absent), unreachable=reader.unreachable,
         read=tuple(tables[key] for key in sorted(reader.resolved)) if reader.unreachable is None else (),

@@ -34,6 +34,7 @@ class TableReader:
         self.find = facts.names.resolve if sees_temporary else facts.names.find
         self.hidden: dict[tuple[str, str], Table] = {}
         self.discovered: dict[str, Mapping[str, str]] = {}
+        self.refused_names: dict[str, str] = {}
         self.dropped: tuple[Table, ...] = ()
         self.names: tuple[str, ...] = ()
         self.databases: tuple[str, ...] = ()
@@ -206,6 +207,8 @@ class TableReader:
             schema = self._schema(name, needed=checked and not self.facts.plan_only)
             if schema:
                 self.discovered[name] = schema
+            if self.unreachable is None and (reason := self.facts.druid().refusal_of_name(name)):
+                self.refused_names[name] = reason
 
     def _derive_columns(self, statement: CreateTable) -> None:
         """Read what the columns of a new Kafka table are derived from: records of the topic, or Avro schemas."""

@@ -13,7 +13,7 @@ from uuid import uuid4
 from hivedruid.clients import wire
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import QUERY, DruidClient
-from hivedruid.clients.failures import AnswerError
+from hivedruid.clients.failures import AnswerError, broken_off
 from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.projections import without_projections
@@ -127,7 +127,7 @@ class DruidCluster(
             except MalformedError as error:
                 raise self._malformed(error) from error
             except TruncatedError as error:
-                raise self._broken_off(f" after {count} row(s)") from error
+                raise broken_off(self.address.broker, f" after {count} row(s)") from error
         if count == 0 and read.over_nothing is not None:
             yield from self.rows(read.over_nothing)
 
@@ -197,6 +197,12 @@ class DruidCluster(
         found = self._analyses[data_source] = read(self, data_source, self._analyses.get(data_source))
         return found.types
 
+    def refusal_of_name(self, data_source: str) -> str:
+        """Why requests about a data source are refused; see `DruidEngine.refusal_of_name`."""
+        from hivedruid.clients.segments import refusal_of_name
+
+        return refusal_of_name(self.client, data_source)
+
     def _last_analyses(self, data_source: str) -> Analyses:
         if data_source not in self._analyses:
             self.schema(data_source)
@@ -217,15 +223,8 @@ class DruidCluster(
             except MalformedError as error:
                 raise self._malformed(error) from error
             except TruncatedError as error:
-                raise self._broken_off("") from error
+                raise broken_off(self.address.broker, "") from error
         return found
-
-    def _broken_off(self, where: str) -> DruidError:
-        return DruidError(
-            f"Druid at {self.address.broker} ended its answer early{where}: the query reached druid.query.timeout, or a"
-            " service stopped",
-            hint="rerun it with more time: SET druid.query.timeout=PT1H",
-        )
 
     def _malformed(self, error: MalformedError) -> AnswerError:
         return self.client.unexpected("POST", "broker", QUERY, error.text, error.message)

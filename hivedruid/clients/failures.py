@@ -46,8 +46,20 @@ class MissingError(DruidError):
     """The requested object does not exist (404)."""
 
 
+class PathError(DruidError):
+    """The service refuses the path of the request, because of a name in it."""
+
+
 class UnavailableError(DruidError):
     """The service is temporarily unavailable: it is starting, or a leader is being elected."""
+
+
+def broken_off(broker: str, where: str) -> DruidError:
+    """The error for an answer that ends early; `where` is "" or a number of rows."""
+    return DruidError(
+        f"Druid at {broker} ended its answer early{where}: the query reached druid.query.timeout, or a service stopped",
+        hint="rerun it with more time: SET druid.query.timeout=PT1H",
+    )
 
 
 def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> ExecutionError:
@@ -61,7 +73,7 @@ def refusal(status: int, body: bytes, where: str, timeout: float = 0) -> Executi
             hint="ask its operator for the rule: GET /druid/coordinator/v1/broker/config shows all of them",
         )
     if status == 400 and _PATH.search(message):
-        return DruidError(
+        return PathError(
             f"{where} refused the path of the request: {message}",
             hint="set druid.server.http.uriCompliance=LEGACY, the default: names with '/', '%' or '\\' need it",
         )

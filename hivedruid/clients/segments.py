@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.clients import wire
+from hivedruid.clients.failures import PathError
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.intervals import iso
-from hivedruid.druid.paths import CANDIDATES, path_of
+from hivedruid.druid.paths import CANDIDATES, is_ambiguous, path_of
 from hivedruid.engine.segments import Segment, SegmentState, hidden_in_part, parts_of
-from hivedruid.errors import DruidError
+from hivedruid.errors import ConnectError, DruidError
 
 if TYPE_CHECKING:
     from hivedruid.clients.druid import DruidClient
@@ -52,6 +53,20 @@ SERVED = "/druid/coordinator/v1/datasources/{}/intervals/{}"
 def candidates_path(data_source: str, span: tuple[int, int] = ETERNITY) -> str:
     """The broker's timeline of a data source in a span of time."""
     return path_of(CANDIDATES, data_source, intervals=interval(span))
+
+
+def refusal_of_name(client: DruidClient, data_source: str) -> str:
+    """Why the coordinator refuses paths with the name of a data source; "" if it does not, or if that is not known. Only
+    Druid 35 and later are requested, and only about names that they may refuse."""
+    if not is_ambiguous(data_source) or not client.version.has("paths"):
+        return ""
+    try:
+        client.get("coordinator", path_of(POLLED, data_source), list[str], missing=[])
+    except PathError as error:
+        return error.message
+    except (DruidError, ConnectError):
+        pass
+    return ""
 
 
 def segment_of(data_source: str, item: wire.DataSegment, mark: Literal["used", "unused"] = "used") -> Segment:

@@ -82,9 +82,10 @@ VERSIONS: dict[Feature, VersionRow] = {
         "the classes of 37.0.0",
     ),
     "paths": VersionRow(
-        "endpoints", 35, "Jetty 9 decodes `%2F`, `%25` and `%3B` in paths",
+        "endpoints", 35, "Jetty 9 decodes `%25` and `%5C` in paths",
         "Jetty 12 does so with `druid.server.http.uriCompliance=LEGACY`, the default",
-        "encodes every name in a path in the same way; a path that Jetty refuses is an error that names the property",
+        "encodes every name in a path in the same way; CREATE refuses a data source name with `%` or `\\` if the"
+        " coordinator refuses paths with it, and the error names the property",
         "the classes of 37.0.0",
     ),
     "Java": VersionRow(

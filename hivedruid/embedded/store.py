@@ -58,6 +58,10 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
         not exist."""
         return self._manifest.newest_schema(data_source)
 
+    def refusal_of_name(self, data_source: str) -> str:  # noqa: ARG002 - no requests are sent
+        """Never."""
+        return ""
+
     def limits(self) -> DruidLimits:
         """None: DuckDB spills to disk."""
         return NO_LIMITS

@@ -30,6 +30,10 @@ class DruidEngine(Protocol):
         """Druid type by column: `__time` first, multi-value strings as ARRAY<STRING>; empty for a data source that does
         not exist."""
 
+    def refusal_of_name(self, data_source: str) -> str:
+        """Why requests about a data source of this name are refused, although Druid accepts the name; "" if they are
+        not. Sends nothing for ordinary names."""
+
     def limits(self) -> DruidLimits:
         """The limits beyond which queries are refused; read once."""
 

@@ -43,6 +43,7 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
 
             statement = replace(statement, columns=avro_columns(snapshot.avro_schemas, statement.name.span))
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
+        _check_name(table, statement, snapshot)
         enabled = (each.span for each in definition.declared_constraints(statement) if each.enabled)
         check_constraints(table, None, next(enabled, None), snapshot)
         if table.is_temporary:
@@ -50,6 +51,19 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
         if snapshot.unreachable is not None and any(item.key == "druid.datasource" for item in statement.properties):
             table = replace(table, owns_data_source=False)  # it is unknown whether it exists already
     return table
+
+
+def _check_name(table: Table, statement: s.CreateTable, snapshot: Snapshot) -> None:
+    """Refuse a data source whose requests Druid would refuse."""
+    if not table.has_data_source or (reason := snapshot.refused_names.get(table.data_source)) is None:
+        return
+    given = (item.value_span for item in statement.properties if item.key == "druid.datasource")
+    raise UnsupportedError(
+        f"data source name '{table.data_source}' cannot be used: {reason}",
+        span=next(given, statement.name.span),
+        hint="choose a druid.datasource without '%' and '\\', or set druid.server.http.uriCompliance=LEGACY, the"
+        " default, for all services of Druid",
+    )
 
 
 def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Snapshot) -> Table:
