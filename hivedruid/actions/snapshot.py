@@ -40,7 +40,8 @@ class Snapshot(PlannerFacts):
     """The facts of one statement: the planner's, and those of the families of statements.
 
     `discovered` maps a data source that a CREATE names, if it exists, to its segmentMetadata response: the column
-    types by their name in Druid; `refused_names` has why Druid's services refuse paths with its name. `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names`
+    types by their name in Druid; `refused_names` has why Druid's services refuse paths with such a name.
+    `dropped` are the tables of the database that DROP DATABASE CASCADE names, `names`
     those of the tables that SHOW TABLES, SHOW VIEWS or DROP DATABASE is about; `variables` are the hivevars. `read`
     are the Druid tables whose rows the statement reads or adds to, `queried` the names of all tables that its queries
     read, directly or through views, `absent` those whose data sources do not exist; `unreachable` is the reason why

@@ -33,7 +33,6 @@ from hivedruid.engine.capabilities import (
 )
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
-from hivedruid.errors import DruidError
 from hivedruid.kept_secrets import KeptSecrets
 from hivedruid.responses import answers
 from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError

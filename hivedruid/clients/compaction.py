@@ -38,8 +38,9 @@ KNOWN = 60.0
 """Seconds until the overlord lists a submitted task."""
 STOPPED = 60.0
 """Seconds until a task has stopped."""
-ISSUED = ("coordinator-issued_", "auto_")
-"""How the ids of Druid's own compaction tasks begin, before Druid 37 and since then (CompactSegments)."""
+ISSUED = ("coordinator-issued_", "auto_", "auto-minor_")
+"""How the ids of Druid's own compaction tasks begin, before Druid 37 and since then (CompactSegments); the last one is
+of tasks that merge only segments that were not compacted yet."""
 
 
 # --- automatic ---------------------------------------------------------------------------------------------------

@@ -56,8 +56,10 @@ def candidates_path(data_source: str, span: tuple[int, int] = ETERNITY) -> str:
 
 
 def refusal_of_name(client: DruidClient, data_source: str) -> str:
-    """Why the coordinator refuses paths with the name of a data source; "" if it does not, or if that is not known. Only
-    Druid 35 and later are requested, and only about names that they may refuse."""
+    """Why the coordinator refuses paths with the name of a data source; "" if it does not, or if that is not known.
+
+    Only Druid 35 and later are requested, and only about names that they may refuse.
+    """
     if not is_ambiguous(data_source) or not client.version.has("paths"):
         return ""
     try:

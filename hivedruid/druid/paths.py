@@ -13,7 +13,7 @@ _AMBIGUOUS = "%\\/"
 
 
 def is_ambiguous(name: str) -> bool:
-    """Whether Jetty 12 may refuse paths with this name: one of its characters, encoded, may also mean something else."""
+    """Whether Jetty 12 may refuse paths with this name: an encoded character of it may also mean something else."""
     return any(character in name for character in _AMBIGUOUS)
 
 

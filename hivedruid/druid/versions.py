@@ -22,6 +22,7 @@ Feature = Literal[
     "compaction state",
     "projections in part",
     "compaction",
+    "minor compaction",
     "index specs",
     "parsers",
     "Hadoop",
@@ -122,6 +123,11 @@ VERSIONS: dict[Feature, VersionRow] = {
         "compaction supervisors compact unless `useSupervisors` is false; tasks begin with `auto_`",
         "lets the overlord store the configuration in the form that is used; shows the tasks of both as automatic",
         "the classes of 37.0.0",
+    ),
+    "minor compaction": VersionRow(
+        "compaction", 37, "a task merges all segments of an interval",
+        "the policy `mostFragmentedFirst` may merge only the new ones, in tasks that begin with `auto-minor_`",
+        "shows these tasks as automatic; refuses COMPACT 'minor', and names the policy", "the classes of 37.0.0",
     ),
     "index specs": VersionRow(
         "ingestion", 37, "a spec that Druid returns contains the defaults of its `indexSpec`",

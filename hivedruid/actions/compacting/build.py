@@ -29,7 +29,8 @@ from hivedruid.parser.statements.compacting import CompactingStatement, CompactT
 TYPES = ("major", "minor", "rebalance")
 MERGED_HERE = f"{EMBEDDED_STORE.name} merges the segments of each interval"
 NOT_IN_DRUID = {
-    "minor": "a Druid table has no delta files to merge",
+    "minor": "Druid's tasks merge all segments of an interval; from Druid 37 on the cluster's compaction policy"
+    " mostFragmentedFirst merges only new ones, for tables with druid.compaction.auto",
     "rebalance": "Druid's coordinator balances segments across historicals automatically",
 }
 NOT_HERE = f"{EMBEDDED_STORE.name} does not compact automatically: druid.compaction.auto has no effect"

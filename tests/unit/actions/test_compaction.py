@@ -89,7 +89,7 @@ def test_the_embedded_store_merges_without_tasks(embedded: Session, notes: list[
 @pytest.mark.parametrize(
     ("text", "kind", "message", "place"),
     [
-        ("ALTER TABLE t COMPACT 'minor'", UnsupportedError, "COMPACT 'minor' is not supported: a Druid table has no delta", "'minor'"),
+        ("ALTER TABLE t COMPACT 'minor'", UnsupportedError, "from Druid 37 on the cluster's compaction policy mostFragmentedFirst merges only new ones", "'minor'"),
         ("ALTER TABLE t COMPACT 'rebalance'", UnsupportedError, "balances segments across historicals automatically", "'rebalance'"),
         ("ALTER TABLE t COMPACT 'mayor'", SemanticError, "'mayor' is not a valid compaction type", "'mayor'"),
         ("SHOW SEGMENTS FOR h", UnsupportedError, "default.h is a managed table: it has no segments", "h"),
@@ -205,6 +205,7 @@ def test_compaction_rows() -> None:
     tasks = [
         Task("coordinator-issued_compact_a_x", "compact", "a", "RUNNING", "2026-01-01T23:59:50Z"),
         Task("auto_compact_a_z", "compact", "a", "RUNNING", "2026-01-01T23:59:50Z"),
+        Task("auto-minor_compact_a_z", "compact", "a", "RUNNING", "2026-01-01T23:59:50Z"),
         Task("hivedruid_compact_b_y", "compact", "b", "FAILED", "2026-01-01T00:00:00Z", 1500, "", "no lock"),
     ]
     created = [datetime.fromisoformat(task.created) for task in tasks]
@@ -216,7 +217,8 @@ def test_compaction_rows() -> None:
         ),
         ("default.t", "automatic", "RUNNING", tasks[0].id, created[0], 10.0, None, None, None, None),
         ("default.t", "automatic", "RUNNING", tasks[1].id, created[1], 10.0, None, None, None, None),
-        ("b", "major", "FAILED", tasks[2].id, created[2], 1.5, "no lock", None, None, None),
+        ("default.t", "automatic", "RUNNING", tasks[2].id, created[2], 10.0, None, None, None, None),
+        ("b", "major", "FAILED", tasks[3].id, created[3], 1.5, "no lock", None, None, None),
     ]  # fmt: skip
 
 

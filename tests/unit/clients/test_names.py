@@ -40,7 +40,7 @@ def created(home: Path, url: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["a%b", r"a\\b"])
 def test_a_name_that_the_server_refuses_is_refused(tmp_path: Path, serve: Serve, name: str) -> None:
     served = serve(druid("37.0.0", strict=True))
-    with pytest.raises(UnsupportedError, match="cannot be used: .*refused the path.*Ambiguous URI") as raised:
+    with pytest.raises(UnsupportedError, match=r"cannot be used: .*refused the path.*Ambiguous URI") as raised:
         created(tmp_path, served.url, name)
     assert "druid.server.http.uriCompliance=LEGACY" in (raised.value.hint or "")
     assert raised.value.span is not None
