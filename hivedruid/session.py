@@ -351,19 +351,18 @@ class Session:
             self._note(elsewhere(table.full_name, data_source, place, here, is_absent=is_absent))
 
     def _place(self) -> str:
-        """The Druid that druid.url names, as recorded by `catalog/places.py`; "" for a local cluster without an id."""
-        from hivedruid.catalog.places import IN_HOME
+        """The Druid that druid.url names."""
+        from hivedruid.local.state import place_of
 
-        url = self.settings["druid.url"].rstrip("/")
-        if kind_of(url).is_in_home:
-            return IN_HOME
-        from hivedruid.local.state import cluster_id, running
+        return place_of(self.settings["druid.url"], self.home)
 
-        services = running(self.home)
-        if url != "local" and (services is None or services.broker != url):
-            return url
-        name = cluster_id(self.home)
-        return f"the local cluster {name} of this home" if name else ""
+    def _see_version(self, version: str) -> None:
+        """Record the version of a cluster, and note that it has changed."""
+        from hivedruid.catalog.places import Places
+
+        with suppress(ExecutionError):  # a read-only catalog is sufficient
+            if change := Places(self.catalog).see_version(self._place(), version):
+                self._note(change)
 
     def _without_secrets(self, statement: Statement) -> Statement:
         """Replace plain-text secrets by references if they are allowed; otherwise they are rejected later."""
@@ -403,6 +402,7 @@ class Session:
             if self._cluster is not None:
                 self._cluster.close()
             self._cluster = DruidCluster(url, progress=self._progress, note=self._note, kept=self._kept)
+            self._cluster.see_version = self._see_version
         self._cluster.patience = seconds(self.settings["hivedruid.segment.load.timeout"])
         self._cluster.slot_patience = seconds(self.settings["hivedruid.task.slot.timeout"])
         return self._cluster

@@ -40,7 +40,7 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, bu
         return text_result("Explain", text, is_json=True)
     if statement.mode == "cbo":
         return text_result("Explain", "\n".join(_cbo(built)))
-    extended = [*_extended(built, settings), *_projections(built, snapshot)] if statement.mode == "extended" else []
+    extended = [*_extended(built, snapshot), *_projections(built, snapshot)] if statement.mode == "extended" else []
     tiered = _tiered(tiers, settings.get("hivedruid.tiered.read", "exact").lower())
     own = ["", "Functions:", *(f"  {each.described}" for each in snapshot.called)] if snapshot.called else []
     return text_result("Explain", "\n".join([*user_level(built, settings), *own, *tiered, *extended]))
@@ -77,7 +77,7 @@ def _tier_parts(statement: Statement, built: StatementPlan, snapshot: Snapshot) 
 # --- EXTENDED and CBO ------------------------------------------------------------------------------------------
 
 
-def _extended(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
+def _extended(built: StatementPlan, snapshot: Snapshot) -> list[str]:
     from hivedruid.actions.select.figures import figures
     from hivedruid.actions.select.model import EvaluateLocally
     from hivedruid.plan.reasons import left_outside
@@ -98,14 +98,28 @@ def _extended(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
         if plan.views:
             lines += ["", "Materialized views:", *(f"  {sentence}" for sentence in plan.views)]
         lines += figures(plan)
-    if by_version := [reason for action in built.actions for reason in action.by_version]:
+    if by_version := [
+        *_context_by_version(built, snapshot),
+        *(r for action in built.actions for r in action.by_version),
+    ]:
         lines += ["", "By the version of Druid:", *(f"  {reason}" for reason in by_version)]
     if any(action.reads for action in built.actions):
         from hivedruid.druid.context import shown_context
 
-        context = json.dumps(shown_context(settings), ensure_ascii=False)
+        context = json.dumps(shown_context(snapshot.settings), ensure_ascii=False)
         lines += ["", f"Context of native queries: {context}"]
     return lines
+
+
+def _context_by_version(built: StatementPlan, snapshot: Snapshot) -> Iterator[str]:
+    """What the version of the cluster adds to the context of native queries."""
+    version = snapshot.version
+    if version is None or version.has("projections in part"):
+        return
+    from hivedruid.druid.projections import without_projections
+
+    if any(without_projections(read.query) != read.query for action in built.actions for read in action.reads):
+        yield f"{version.reason('projections in part')}: the context has noProjections"
 
 
 def _projections(built: StatementPlan, snapshot: Snapshot) -> list[str]:

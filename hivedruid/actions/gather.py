@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.catalog.streams import StreamRecord
+    from hivedruid.druid.versions import DruidVersion
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.engine.segments import Segment
     from hivedruid.iceberg.files import TableFiles
@@ -98,8 +99,20 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),
         functions=reader.functions, called=reader.called(statement, facts.database),
-        new_function=_new_function(statement, reader, facts),
+        new_function=_new_function(statement, reader, facts), version=_version(facts),
     )  # fmt: skip
+
+
+def _version(facts: Facts) -> DruidVersion | None:
+    """That of the cluster when it was last used, which is now if it can be reached."""
+    if not (facts.plan_only and facts.with_figures):
+        return None
+    from hivedruid.catalog.places import Places
+    from hivedruid.druid.versions import DruidVersion
+    from hivedruid.local.state import place_of
+
+    text = Places(facts.catalog).version(place_of(facts.settings["druid.url"], facts.home))
+    return DruidVersion(text) if text else None
 
 
 def _databases(statement: Statement, reader: TableReader, facts: Facts) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.streams import StreamRecord
+    from hivedruid.druid.versions import DruidVersion
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.engine.segments import Segment
     from hivedruid.errors import Span
@@ -62,7 +63,8 @@ class Snapshot(PlannerFacts):
     `partitions` are those of external tables, and of managed ones if they are known; `partition_folders` what MSCK
     finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
     LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE. `called` are the functions of users that
-    the statement calls, directly or through views, `new_function` is that of CREATE FUNCTION.
+    the statement calls, directly or through views, `version` is that of the cluster when it was last used, for EXPLAIN
+    EXTENDED; None if it is not needed or not known. `new_function` is that of CREATE FUNCTION.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -101,6 +103,7 @@ class Snapshot(PlannerFacts):
     file_columns: tuple[ColumnDef, ...] = ()
     called: tuple[UserFunction, ...] = ()
     new_function: UserFunction | None = None
+    version: DruidVersion | None = None
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

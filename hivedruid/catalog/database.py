@@ -283,6 +283,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        """
+        CREATE TABLE druid_versions (
+            druid TEXT PRIMARY KEY,            -- a cluster, as in `places`
+            version TEXT NOT NULL              -- that of its broker when it was last used
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 """The migration statements by schema version: the first ones create version 1 in an empty file, and so on."""
 

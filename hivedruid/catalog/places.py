@@ -1,4 +1,5 @@
-"""The Druid that holds the rows of each data source, so that an empty answer of another Druid is not silent.
+"""The Druid that holds the rows of each data source, so that an empty answer of another Druid is not silent; and the
+versions of the clusters that were used.
 
 A place is a text for display: `the embedded store of this home`, `the local cluster 3f2a…`, or a URL.
 """
@@ -11,7 +12,7 @@ IN_HOME = "the embedded store of this home"
 
 
 class Places:
-    """The places of data sources in the catalog."""
+    """The places of data sources, and the versions of clusters, in the catalog."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -28,6 +29,22 @@ class Places:
 
     def all(self) -> dict[str, str]:
         return dict(self._catalog.connection.execute("SELECT data_source, druid FROM places"))
+
+    def version(self, place: str) -> str:
+        """The version of a cluster when it was last used; "" if it never was."""
+        query = "SELECT version FROM druid_versions WHERE druid = ?"
+        row = self._catalog.connection.execute(query, (place,)).fetchone()
+        return row[0] if row else ""
+
+    def see_version(self, place: str, version: str) -> str:
+        """Record the version of a cluster that is used; returns the note that it has changed, or ""."""
+        before = self.version(place)
+        if not place or before == version:
+            return ""
+        with self._catalog.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO druid_versions VALUES (?, ?)", (place, version))
+        druid = f"Druid at {place}" if "://" in place else place
+        return f"{druid} is version {version}; it was {before} when this home last used it" if before else ""
 
 
 def elsewhere(name: str, data_source: str, place: str, here: str, *, is_absent: bool) -> str:

@@ -96,6 +96,8 @@ class DruidCluster(
         self.patience, self.slot_patience = patience, slot_patience
         self.progress = progress
         self.note = note
+        self.see_version: Callable[[str], None] = lambda _: None
+        """Receives the version of the broker, once."""
         self._broker: Broker | None = None
         self._limits: DruidLimits | None = None
         self._analyses: dict[str, Analyses] = {}

@@ -41,6 +41,7 @@ def check_version(cluster: DruidCluster) -> Broker:
                 f"Druid at {cluster.address.broker} is version {version}",
                 hint=f"hivedruid needs Druid {OLDEST} or later, which handles nulls as SQL does",
             )
+        cluster.see_version(version)
         if DruidVersion(version).is_newer:
             cluster.note(f"Druid {version} is newer than hivedruid, which takes it for Druid {NEWEST}")
     elif _has_legacy_nulls(cluster):

@@ -222,6 +222,22 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         several = f", the oldest of {' and '.join(versions)}" if len(versions) > 1 else ""
         newer = f", which is newer than hivedruid and counts as {NEWEST}" if version.is_newer else ""
         yield Check(f"{feature}: version", OK, f"{version.text}{several}{newer}; see docs/druid-versions.md")
+    elif before := _last_version(home, url):
+        yield Check(f"{feature}: version", LATER, f"{before} when this home last used it; see docs/druid-versions.md")
+
+
+def _last_version(home: Path, url: str) -> str:
+    """The version of a cluster that does not respond, as the catalog has it."""
+    from hivedruid.catalog.database import copy_database
+    from hivedruid.catalog.places import Places
+    from hivedruid.catalog.store import Catalog
+    from hivedruid.local.state import place_of
+
+    connection = copy_database(home)
+    try:
+        return Places(Catalog(connection)).version(place_of(url, home))
+    finally:
+        connection.close()
 
 
 def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:

@@ -232,7 +232,8 @@ _INTRODUCTION = f"""\
 hivedruid works with Druid {OLDEST} to {NEWEST}. It reads the versions of the broker, the coordinator and the overlord
 from `/status`; a cluster with several versions counts as the oldest of them. A version after {NEWEST} counts as
 {NEWEST}, which a note reports. `hivedruid doctor` shows the version, and EXPLAIN EXTENDED names it if it decided what a
-statement does.
+statement does. The home keeps the version of the broker of each cluster: a note reports that it has changed since the
+home last used the cluster, and both commands use it while the cluster does not respond.
 
 This page lists what depends on the version. It is generated from `hivedruid/druid/versions.py`; a test compares the
 two. The last column is the strongest proof of the newer behavior: a running Druid 33.0.0, which the tests start; the

@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from hivedruid.catalog.places import IN_HOME
+from hivedruid.engine.kinds import kind_of
+
 HOST = "127.0.0.1"
 """The address of all services; they are not secured, and so must not be reachable from outside."""
 
@@ -80,6 +83,18 @@ def cluster_id(home: Path) -> str:
         return (folder(home) / "id").read_text(encoding="ascii").strip()
     except OSError:
         return ""
+
+
+def place_of(url: str, home: Path) -> str:
+    """The Druid at a druid.url, as recorded by `catalog/places.py`; "" for a local cluster without an id."""
+    url = url.rstrip("/")
+    if kind_of(url).is_in_home:
+        return IN_HOME
+    services = running(home)
+    if url != "local" and (services is None or services.broker != url):
+        return url
+    name = cluster_id(home)
+    return f"the local cluster {name} of this home" if name else ""
 
 
 def keep_cluster_id(home: Path) -> None:

@@ -9,7 +9,7 @@ CREATE MATERIALIZED VIEW star STORED BY 'org.apache.hadoop.hive.druid.DruidStora
 SELECT sold AS `__time`, nation, brand, price FROM customer, sales, product WHERE customer_id = customer.id AND product_id = product.id;
 EXPLAIN SELECT nation, year(sold), sum(price), count(*) FROM sales JOIN customer ON customer.id = sales.customer_id JOIN product ON product.id = product_id WHERE brand = 'b1' GROUP BY nation, year(sold);
 SELECT nation, year(sold), sum(price), count(*) FROM sales JOIN customer ON customer.id = sales.customer_id JOIN product ON product.id = product_id WHERE brand = 'b1' GROUP BY nation, year(sold) ORDER BY nation;
-EXPLAIN EXTENDED SELECT month(sold), sum(price) FROM sales WHERE sold >= '2020-01-01' GROUP BY month(sold);
+EXPLAIN EXTENDED SELECT month(sold), sum(price) FROM sales WHERE price > 1 GROUP BY month(sold);
 SELECT month(sold) AS m, sum(price), count(*) FROM sales WHERE sold >= '2020-01-01' GROUP BY month(sold) ORDER BY m;
 SELECT nation, count(*) FROM customer GROUP BY nation ORDER BY nation;
 -- A key twice: every sale of that customer counts twice in the view, and no longer in a query without customers.
