@@ -139,7 +139,9 @@ VERSIONS: dict[Feature, VersionRow] = {
         "writes `inputFormat`, `timestampSpec` and `dimensionsSpec` for all versions", "the classes of 37.0.0",
     ),
     "Hadoop": VersionRow(
-        "ingestion", 37, "tasks of type `index_hadoop`", "removed", "never submits such tasks", "release notes",
+        "ingestion", 37, "tasks of type `index_hadoop`", "removed",
+        "never submits such tasks; import-hive refuses their specs and names the statements that load the same files",
+        "the classes of 37.0.0",
     ),
     "types of nulls": VersionRow(
         "queries", 37, "a null of a numeric expression has the type STRING", "it has the type of the expression",

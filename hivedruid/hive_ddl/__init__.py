@@ -15,6 +15,7 @@ from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
 from hivedruid.hive_ddl.acceptance import Tables
 from hivedruid.hive_ddl.create import read_shape, revise_table
 from hivedruid.hive_ddl.draft import Draft
+from hivedruid.hive_ddl.druid_specs import refusal
 from hivedruid.hive_ddl.findings import Finding, FindingKind, Imported
 from hivedruid.hive_ddl.properties import revised
 from hivedruid.hive_ddl.script import statements
@@ -44,6 +45,8 @@ def import_script(text: str, file: str | None = None) -> Iterator[Imported]:
 
 
 def _imported(source: SourceStatement, tables: Tables) -> Imported:
+    if (refused := refusal(source.text)) is not None:
+        return Imported(source, None, (refused,))
     try:
         text, findings = _revised(source, tables)
     except ParseError as error:

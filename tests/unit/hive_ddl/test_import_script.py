@@ -225,6 +225,29 @@ def test_what_cannot_be_mapped_has_its_reason(text: str, finding: str) -> None:
     assert has(imported, "refused", finding)
 
 
+@pytest.mark.parametrize(
+    ("kind", "finding"),
+    [
+        (
+            "index_hadoop",
+            "a spec of Druid with type 'index_hadoop', a type that Druid 37 removed; declare its files with",
+        ),
+        ("index_parallel", "a spec of Druid with type 'index_parallel'; declare its files with CREATE EXTERNAL TABLE"),
+        ("kafka", "a spec of Druid with type 'kafka'; declare its topic with CREATE EXTERNAL TABLE"),
+        ("other", "a spec of Druid with type 'other'"),
+    ],
+)
+def test_specs_of_druid_are_no_statements(kind: str, finding: str) -> None:
+    imported = one(f'{{"type": "{kind}", "spec": {{"dataSchema": {{"dataSource": "a;b"}}}}}}')
+    assert imported.text is None
+    assert has(imported, "refused", finding)
+
+
+def test_other_json_is_no_spec() -> None:
+    assert has(one('{"a": 1}'), "refused", "expected a statement")
+    assert has(one("{ SELECT 1"), "refused", "expected a statement")
+
+
 def test_fields_with_capitals_get_a_hint() -> None:
     columns = "`__time` TIMESTAMP, newPage boolean, `cityName` string, page string"
     imported = one(f"CREATE EXTERNAL TABLE t ({columns}) {DRUID} TBLPROPERTIES ({TOPIC})")
