@@ -20,7 +20,7 @@ help:
 	@echo "make equivalence     compare random queries on the embedded store and Druid with Spark; N=5000 runs more, HIVE=1 queries Hive"
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
-	@echo "                     compares random queries on it, the embedded store and Spark instead"
+	@echo "                     compares random queries on it, the embedded store and Spark instead, SWEEP=1 every operator"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; SQLAlchemy's suite of dialects;"
 	@echo "                     kill jobs at every moment, of which make test chooses every second one; run all scripts on a"
 	@echo "                     Spark cluster, and break it; kill a stream at random"
@@ -105,7 +105,7 @@ conformance: $(VENV)/.installed-dev
 # TOOL has the program that tests/druid37 describes; it is not part of the project.
 druid37: $(VENV)/.installed-dev
 	@test -n "$(TOOL)" || { echo "Name the folder of the program: make druid37 TOOL=folder"; exit 1; }
-	@$(BIN)/python -m tests.druid37 "$(TOOL)" $(if $(UPDATE),--update) $(if $(N),--random $(N))
+	@$(BIN)/python -m tests.druid37 "$(TOOL)" $(if $(UPDATE),--update) $(if $(N),--random $(N)) $(if $(SEED),--seed $(SEED)) $(if $(SWEEP),--sweep)
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)

@@ -1,4 +1,4 @@
-"""python -m tests.druid37 TOOL [--update] [--random N]: the native queries of the corpus on Druid 37's own engine.
+"""python -m tests.druid37 TOOL [--update] [--random N [--seed N]] [--sweep]: the native queries of the corpus on Druid 37's own engine.
 
 TOOL is a folder with a program `druid37`, which is not part of the project. It runs classes of Druid 37 in one process,
 reads one JSON document a line and answers one a line: `{"build": NAME, "spec": …, "file": …, "out": …, "format": 9}`
@@ -6,7 +6,7 @@ writes and loads segments, and `{"query": …}` answers a native query. Each que
 which the equivalence tests compare with a running Druid 33. `differences.txt` lists the queries whose rows differ.
 
 With --random, it is the N random queries of the equivalence tests instead, with Druid 37 in the place of the cluster: the
-answers of both, and of Spark, must be equal.
+answers of both, and of Spark, must be equal. With --sweep, it is every operator as a key of groups and as a condition.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import gzip
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from hivedruid.session import Session
 from hivedruid.spark import session as spark_session
 from tests.corpus.answers import Asked, asked, scripts
 from tests.corpus.sample import ROWS, fill
+from tests.druid37.sweep import sweep
 from tests.equivalence.coverage import Coverage
 from tests.equivalence.engine import Engine as Equivalence
 from tests.equivalence.real import RealDruid
@@ -177,21 +178,21 @@ class Compared(RealDruid):
         self.found.setdefault(native, "\n".join([sql[:2000], f"  native: {native[:4000]}", *lines]))
 
 
-def random_queries(engine: Engine, folder: Path, count: int) -> int:
-    """Compare random queries; returns the exit code."""
+def compare(engine: Engine, folder: Path, run: Callable[[Equivalence], str | None]) -> int:
+    """Run queries of the equivalence tests; returns the exit code. `run` returns a failure that is not of Druid 37."""
     real = Compared(Served(engine, folder))
     equivalence = Equivalence(folder / "home", real)
     try:
-        found = sample(equivalence, 0, count, Coverage())
+        failure = run(equivalence)
     finally:
         equivalence.close()
         spark_session.release_all()
     print(
-        f"{found.runs} random queries, {real.compared} native queries compared, {len(real.found)} differ,"
+        f"{real.compared} native queries compared, {len(real.found)} differ,"
         f" {real.refused_for_resources} that the program does not run"
     )
-    print("\n".join(real.found.values()), found.failure or "", sep="\n")
-    return int(found.failure is not None or bool(real.found))
+    print("\n".join(real.found.values()), failure or "", sep="\n")
+    return int(failure is not None or bool(real.found))
 
 
 def main() -> int:
@@ -199,10 +200,14 @@ def main() -> int:
     parser.add_argument("tool", type=Path)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sweep", action="store_true")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="hivedruid-druid37-") as folder, running(given.tool) as engine:
         if given.random:
-            return random_queries(engine, Path(folder), given.random)
+            return compare(engine, Path(folder), lambda run: sample(run, given.seed, given.random, Coverage()).failure)
+        if given.sweep:
+            return compare(engine, Path(folder), sweep)
         home = Path(folder) / "home"
         fill(home)
         lines: list[str] = []
