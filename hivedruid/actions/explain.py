@@ -98,10 +98,7 @@ def _extended(built: StatementPlan, snapshot: Snapshot) -> list[str]:
         if plan.views:
             lines += ["", "Materialized views:", *(f"  {sentence}" for sentence in plan.views)]
         lines += figures(plan)
-    if by_version := [
-        *_context_by_version(built, snapshot),
-        *(r for action in built.actions for r in action.by_version),
-    ]:
+    if by_version := list(_by_version(built, snapshot)):
         lines += ["", "By the version of Druid:", *(f"  {reason}" for reason in by_version)]
     if any(action.reads for action in built.actions):
         from hivedruid.druid.context import shown_context
@@ -111,14 +108,20 @@ def _extended(built: StatementPlan, snapshot: Snapshot) -> list[str]:
     return lines
 
 
-def _context_by_version(built: StatementPlan, snapshot: Snapshot) -> Iterator[str]:
-    """What the version of the cluster adds to the context of native queries."""
+def _by_version(built: StatementPlan, snapshot: Snapshot) -> Iterator[str]:
+    """What the version of the cluster decides."""
+    for action in built.actions:
+        yield from action.by_version
     version = snapshot.version
-    if version is None or version.has("projections in part"):
+    if version is None:
         return
+    from hivedruid.actions.compacting.model import ConfigureCompaction, ListCompactions
     from hivedruid.druid.projections import without_projections
 
-    if any(without_projections(read.query) != read.query for action in built.actions for read in action.reads):
+    if any(isinstance(a, ConfigureCompaction | ListCompactions) and a.is_possible for a in built.actions):
+        yield version.reason("compaction requests")
+    queries = [read.query for action in built.actions for read in action.reads]
+    if not version.has("projections in part") and any(without_projections(query) != query for query in queries):
         yield f"{version.reason('projections in part')}: the context has noProjections"
 
 

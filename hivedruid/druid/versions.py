@@ -73,7 +73,7 @@ VERSIONS: dict[Feature, VersionRow] = {
     "compaction requests": VersionRow(
         "compaction", 33, "the coordinator stores the configurations of automatic compaction",
         "the overlord stores them, as compaction supervisors or for the coordinator",
-        "sends them to the overlord; EXPLAIN shows these requests", "a running Druid 33.0.0",
+        "sends them to the overlord; EXPLAIN shows these requests, EXTENDED also the version", "a running Druid 33.0.0",
     ),
     "supervisor ids": VersionRow(
         "ingestion", 34, "a supervisor's id is the name of its data source",

@@ -16,6 +16,7 @@ CREATE = (
     " TBLPROPERTIES ('druid.datasource' = 'd')"
 )
 QUERY = "EXPLAIN EXTENDED SELECT k, count(*) FROM t WHERE `__time` > '2020-01-01' GROUP BY k"
+COMPACT = "EXPLAIN EXTENDED ALTER TABLE t SET TBLPROPERTIES ('druid.compaction.auto' = 'true')"
 BY_VERSION = "  Druid 33.0.0: a projection without a time column answers queries of a part of a segment's time"
 
 
@@ -57,15 +58,20 @@ def test_explain_names_the_version_that_decides(serve: Serve, tmp_path: Path) ->
     run(tmp_path, served.url, CREATE)
 
     def by_version() -> list[str]:
-        return [
-            line for text in run(tmp_path, served.url, QUERY)[0] for line in text.splitlines() if "  Druid 3" in line
-        ]
+        return [line for line in run(tmp_path, served.url, QUERY)[0] if line.startswith("  Druid 3")]
 
     (line,) = by_version()
     assert line.startswith(BY_VERSION)
     assert line.endswith("the context has noProjections")
     versions[0] = "37.0.0"
     assert by_version() == []
+
+
+def test_explain_names_the_version_that_stores_compactions(serve: Serve, tmp_path: Path) -> None:
+    served = serve(reports(["37.0.0"]))
+    run(tmp_path, served.url, CREATE)
+    line = "  Druid 37.0.0: the overlord stores them, as compaction supervisors or for the coordinator"
+    assert line in run(tmp_path, served.url, COMPACT)[0]
 
 
 def test_doctor_shows_the_last_version_of_a_cluster_that_does_not_respond(serve: Serve, tmp_path: Path) -> None:

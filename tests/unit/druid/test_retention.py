@@ -23,6 +23,10 @@ NOW = 100 * DAY
         (Rule("dropByPeriod", "P10D", includes_future=False), 90, 99),
         (Rule("dropBeforeByPeriod", "P10D"), 0, 89),
         (Rule("loadByInterval", "1970-01-11T12:00:00.000Z/1970-01-21T12:00:00.000Z"), 10, 20),
+        # of Druid 38
+        (Rule("loadPartialForever"), 0, 110),
+        (Rule("loadPartialByPeriod", "P10D"), 90, 110),
+        (Rule("loadPartialByInterval", "1970-01-11T12:00:00.000Z/1970-01-21T12:00:00.000Z"), 10, 20),
         (Rule("dropByInterval", "1970-01-11T12:00:00.000Z/1970-01-21T12:00:00.000Z"), 11, 19),
     ],
 )
