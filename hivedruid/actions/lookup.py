@@ -103,6 +103,11 @@ def refuse_temporary_functions(statement: str, span: Span | None, snapshot: Snap
 def already_exists(table: Table, span: Span | None) -> CatalogStateError:
     what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
     what = "Temporary table" if table.is_temporary else what
+    if table.iceberg:
+        return CatalogStateError(
+            f"{what} {table.full_name} already exists in {table.iceberg}", span=span,
+            hint="drop it first, or use IF NOT EXISTS to keep it",
+        )  # fmt: skip
     if table.metastore:
         place, hint = f" in the Hive metastore {table.metastore}", "choose another name, or another database"
         return CatalogStateError(f"{what} {table.full_name} already exists{place}", span=span, hint=hint)

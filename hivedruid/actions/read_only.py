@@ -1,5 +1,6 @@
-"""Refuse statements that would change databases or tables of a Hive metastore. INSERT into external tables of files is
-allowed, with hivedruid.catalog = metastore also CREATE and DROP."""
+"""Refuse statements that would change databases or tables of other catalogs. In a Hive metastore INSERT into external
+tables of files is allowed, with hivedruid.catalog = metastore also CREATE and DROP; in the Iceberg catalog of a
+database, what changes rows, CREATE and DROP TABLE."""
 
 from __future__ import annotations
 
@@ -19,18 +20,20 @@ if TYPE_CHECKING:
 
 def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
     """Raises UnsupportedError, with the position of the name."""
-    if facts.names.metastore is None:
-        return
     from hivedruid.parser.statements.writing import Insert
 
     for name in _changed(statement, may_drop=creates_there(facts.settings)):
         table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
+        if table is not None and table.iceberg is not None:
+            _check_iceberg(statement, table, name.span)
         if table is not None and table.metastore:
             if not isinstance(statement, Insert):
                 raise _refused(table, name.span)
             _check_insert(table, name.span)
     there = creates_there(facts.settings)
     for database, span, follows in _databases(statement, facts.database):
+        if _is_in_iceberg(statement, database, facts, span) or facts.names.metastore is None:
+            continue
         if there and follows:
             if facts.names.database(database) is None:
                 raise SemanticError(
@@ -51,6 +54,37 @@ def _refused(table: Table, span: Span | None) -> UnsupportedError:
         f"cannot change {table.full_name}: it is in the Hive metastore {table.metastore}",
         span=span, hint=f"change it in Hive{copy}",
     )  # fmt: skip
+
+
+def _check_iceberg(statement: Statement, table: Table, span: Span | None) -> None:
+    from hivedruid.parser.statements.ddl import DropTable, TruncateTable
+    from hivedruid.parser.statements.snapshots import ExpireSnapshots, SetSnapshot
+    from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
+
+    if not isinstance(
+        statement, Insert | ChangeRows | Merge | TruncateTable | DropTable | ExpireSnapshots | SetSnapshot
+    ):
+        raise UnsupportedError(
+            f"cannot change {table.full_name} with this statement: it is in {table.iceberg}", span=span,
+            hint="use another program of that catalog, such as Spark",
+        )  # fmt: skip
+    if table.unwritable is not None and not isinstance(statement, DropTable):
+        reason, hint = table.unwritable
+        raise UnsupportedError(f"cannot write to {table.full_name}: {reason}", span=span, hint=hint)
+
+
+def _is_in_iceberg(statement: Statement, database: str, facts: Facts, span: Span | None) -> bool:
+    """Whether a database has the tables of an Iceberg catalog. Raises UnsupportedError for other objects in it."""
+    if facts.names.iceberg_place(database) is None:
+        return False
+    from hivedruid.parser.statements.ddl import AlterDatabase, CreateTable, DropDatabase
+
+    if not isinstance(statement, AlterDatabase | CreateTable | DropDatabase):
+        raise UnsupportedError(
+            f"database {database} has the tables of an Iceberg catalog, and nothing else", span=span,
+            hint="use a name in another database",
+        )  # fmt: skip
+    return True
 
 
 def _check_insert(table: Table, span: Span | None) -> None:

@@ -20,6 +20,7 @@ from hivedruid.errors import ConnectError
 from hivedruid.parser.statements import Query, Statement, TableName
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.iceberg_place import IcebergPlace
     from hivedruid.parser.statements.ddl import CreateTable
     from hivedruid.parser.statements.utility import ShowNames
 
@@ -52,6 +53,7 @@ class TableReader:
         self.functions: Functions = {}
         """Those of users."""
         self._called: dict[UserFunction, None] = {}
+        self.new_place: IcebergPlace | None = None
         self.mentions = 0
         """The number of table references in queries."""
 
@@ -143,6 +145,9 @@ class TableReader:
                 self._part(target.query)
         if isinstance(statement, CreateMaterializedView):
             statement = statement.table
+        if isinstance(statement, CreateTable):
+            database = (statement.name.database or self.facts.database).lower()
+            self.new_place = self.facts.names.iceberg_place(database)
         if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
         if isinstance(statement, CreateTable) and "KafkaStorageHandler" in (statement.storage_handler or ""):

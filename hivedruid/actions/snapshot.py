@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.writing.input_files import InputFiles
     from hivedruid.catalog.databases import DatabaseDetails
     from hivedruid.catalog.functions import UserFunction
+    from hivedruid.catalog.iceberg_place import IcebergPlace
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.streams import StreamRecord
@@ -64,7 +65,8 @@ class Snapshot(PlannerFacts):
     finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
     LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE. `called` are the functions of users that
     the statement calls, directly or through views, `version` is that of the cluster when it was last used, for EXPLAIN
-    EXTENDED; None if it is not needed or not known. `new_function` is that of CREATE FUNCTION.
+    EXTENDED; None if it is not needed or not known. `new_function` is that of CREATE FUNCTION, `new_place` the Iceberg
+    catalog of the database of CREATE TABLE.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -102,6 +104,7 @@ class Snapshot(PlannerFacts):
     input_files: InputFiles | None = None
     file_columns: tuple[ColumnDef, ...] = ()
     called: tuple[UserFunction, ...] = ()
+    new_place: IcebergPlace | None = None
     new_function: UserFunction | None = None
     version: DruidVersion | None = None
 

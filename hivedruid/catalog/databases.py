@@ -15,13 +15,15 @@ OwnerType = Literal["USER", "ROLE", "GROUP"]
 
 @dataclass(frozen=True)
 class DatabaseDetails:
-    """The clauses of CREATE and ALTER DATABASE that are stored and shown, and have no effect."""
+    """The clauses of CREATE and ALTER DATABASE, which are stored and shown. They have no effect, except `uses_iceberg`:
+    the tables are those of the Iceberg catalog that the properties describe."""
 
     location: str = ""
     managed_location: str = ""
     owner: str = ""
     owner_type: OwnerType | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    uses_iceberg: bool = False
 
 
 NO_DETAILS = DatabaseDetails()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hivedruid.catalog.constraints import Constraint
+from hivedruid.catalog.iceberg_place import IcebergPlace
 from hivedruid.catalog.kinds import KINDS, TableKind, Use
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.properties import TIER_COLD
@@ -44,7 +45,8 @@ class Table:
     `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are those of a managed
     table, which its next write sets in Iceberg; the partition spec of an external table has its last columns.
     `snapshot` is the one that is read of a managed table, None for the current one. `metastore` is the URI of the Hive
-    metastore that the table is in, empty for the home's own; `unreadable` is why its rows cannot be read, and what to
+    metastore that the table is in, empty for the home's own; `iceberg` is its place in the Iceberg catalog of its
+    database; `unreadable` is why its rows cannot be read, and what to
     do, `unwritable` why INSERT is refused.
     """
 
@@ -68,6 +70,7 @@ class Table:
     constraints: tuple[Constraint, ...] = ()
     snapshot: int | None = None
     metastore: str = ""
+    iceberg: IcebergPlace | None = None
     unreadable: tuple[str, str] | None = None
     unwritable: tuple[str, str] | None = None
 
@@ -156,9 +159,10 @@ class Table:
         """Raise SemanticError or UnsupportedError if a statement cannot use this kind of table in this way."""
         if use not in ("drop", "alter"):
             self.check_readable(span)
-        if self.metastore and use == "materialize":
+        if (self.metastore or self.iceberg) and use == "materialize":
+            where = "a Hive metastore" if self.metastore else str(self.iceberg)
             raise UnsupportedError(
-                f"a materialized view cannot read {self.full_name}, which is in a Hive metastore: whether its rows have"
+                f"a materialized view cannot read {self.full_name}, which is in {where}: whether its rows have"
                 " changed is not tracked",
                 span=span, hint=f"copy the rows into a managed table: CREATE TABLE … AS SELECT * FROM {self.full_name}",
             )  # fmt: skip

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
 
 
+_USING = "USING", "ICEBERG", "CATALOG"
+
+
 def parse_create(source: SourceStatement, cursor: Cursor) -> CreateDatabase:
     """What follows CREATE DATABASE."""
     exists = if_not_exists(cursor)
@@ -28,10 +31,14 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> CreateDatabase:
     comment = cursor.string("the comment")[0] if cursor.accept("COMMENT") else ""
     location, placed = _location(cursor, "LOCATION")
     managed, managed_placed = _location(cursor, "MANAGEDLOCATION")
+    start = cursor.index
+    iceberg = Clause("USING ICEBERG CATALOG", cursor.span_from(start)) if cursor.accept(*_USING) else None
     properties = property_list(cursor) if cursor.accept("WITH", "DBPROPERTIES") else ()
     cursor.end()
     ignored = tuple(clause for clause in (placed, managed_placed) if clause is not None)
-    return CreateDatabase(source, name, exists, comment, location, managed, properties, ignored, cursor.span(token))
+    return CreateDatabase(
+        source, name, exists, comment, location, managed, properties, ignored, iceberg, cursor.span(token)
+    )
 
 
 def _location(cursor: Cursor, word: str) -> tuple[str | None, Clause | None]:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def checked(spark: SparkSession, tables: IcebergTables, written: Sequence[Table]) -> Iterator[None]:
     """Check what the block commits to these tables. Raises SparkError; the tables are then as they were before, unless
     another writer has committed since. A catalog outside the home folder is not checked: Spark alone accesses it."""
-    if not (tables.in_home and other_machines(tables.settings)):
+    written = [table for table in written if tables.is_own(table)]
+    if not (written and other_machines(tables.settings)):
         yield
         return
     before = {table.table_id: _current(tables, table) for table in written}

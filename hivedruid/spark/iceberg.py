@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
@@ -19,10 +19,12 @@ from hivedruid.iceberg.layout import Layout, read_layout
 from hivedruid.iceberg.metadata import TableState, of_snapshot
 from hivedruid.iceberg.partitions import PartitionSize, Values, former_spec
 from hivedruid.spark import layout, paths
+from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import iceberg_name
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
 FORMER_METADATA = 100
@@ -40,9 +42,9 @@ class IcebergTables:
     home: Path
     settings: Mapping[str, str]
 
-    @property
-    def in_home(self) -> bool:
-        return catalog.is_own(self.settings)
+    def is_own(self, table: Table) -> bool:
+        """Whether the table is in the home's own catalog."""
+        return catalog.is_own(self.settings, table)
 
     def folder(self, table: Table) -> Path:
         """The folder of the table's files in the home's own catalog."""
@@ -50,24 +52,24 @@ class IcebergTables:
 
     def metadata(self, table: Table) -> Path | None:
         """The current metadata file of a table in the home's own catalog; None if it is not known without Spark."""
-        return home_catalog.current_metadata(self.home, table.table_id) if self.in_home else None
+        return home_catalog.current_metadata(self.home, table.table_id) if self.is_own(table) else None
 
     def may_exist(self, table: Table) -> bool:
         """Whether the table may exist, as far as that is known without Spark."""
-        return not self.in_home or home_catalog.exists(self.home, table.table_id)
+        return not self.is_own(table) or home_catalog.exists(self.home, table.table_id)
 
     def exists(self, spark: SparkSession, table: Table) -> bool:
         """Whether the Iceberg table of a managed table has been created, which its first write does."""
-        return self.may_exist(table) if self.in_home else spark.catalog.tableExists(iceberg_name(table))
+        return self.may_exist(table) if self.is_own(table) else spark.catalog.tableExists(iceberg_name(table))
 
     def check_rows(self, spark: SparkSession | None, table: Table) -> None:
         """Raise ExecutionError if a managed table has been written and its rows are lost.
 
         Another catalog is only queried if there is a session.
         """
-        if not table.is_written:
+        if not table.is_written or table.iceberg is not None:
             return
-        lost = self._lost_at_home(table) if self.in_home else self._lost_elsewhere(spark, table)
+        lost = self._lost_at_home(table) if self.is_own(table) else self._lost_elsewhere(spark, table)
         if lost is not None:
             why, hint = lost
             raise ExecutionError(
@@ -94,7 +96,7 @@ class IcebergTables:
         """Raise SparkError if the table's metadata file is missing or damaged: Iceberg would retry reading it for
         minutes.
         """
-        if not self.in_home or not home_catalog.exists(self.home, table.table_id):
+        if not self.is_own(table) or not home_catalog.exists(self.home, table.table_id):
             return
         try:
             home_catalog.state(self.home, table.table_id)
@@ -114,7 +116,7 @@ class IcebergTables:
 
         Registration is one row in one transaction. If another process was faster, its row is kept.
         """
-        metadata = home_catalog.to_register(self.home, table.table_id) if self.in_home else None
+        metadata = home_catalog.to_register(self.home, table.table_id) if self.is_own(table) else None
         if metadata is None:
             return
         name = literal(f"{home_catalog.NAMESPACE}.{identifier(table.table_id)}")
@@ -129,37 +131,53 @@ class IcebergTables:
 
     def history(self, spark: SparkSession, table: Table) -> TableHistory | None:
         """The snapshots of a table; None before the first commit."""
-        if self.in_home:
+        if self.is_own(table):
             return home_catalog.history(self.home, table.table_id)
         return history(spark, table) if self.exists(spark, table) else None
 
     def make(self, spark: SparkSession, table: Table) -> None:
         """Create the Iceberg table if it does not exist, or add the columns that ALTER TABLE has added since."""
         name = iceberg_name(table)
-        columns = ", ".join(f"{identifier(column.field_name)} {spark_type(column.type)}" for column in table.columns)
-        data_format = "parquet" if table.format == "parquet" else "orc"
-        if not self.in_home:
+        columns = ", ".join(
+            f"{identifier(c.field_name)} {spark_type(c.type)}{_comment(table, c)}" for c in table.columns
+        )
+        if table.iceberg is None and not self.is_own(table):
             spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {home_catalog.CATALOG}.{home_catalog.NAMESPACE}")
-        elif not home_catalog.exists(self.home, table.table_id):
+        elif table.iceberg is None and not home_catalog.exists(self.home, table.table_id):
             home_catalog.remove(self.home, table.table_id)  # its folder is missing: no columns can be added
-        properties = {"format-version": "2", "write.format.default": data_format}
-        if self.in_home:
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) {self._clauses(table)}")
+        self.follow(spark, table)
+
+    def make_with_rows(self, spark: SparkSession, table: Table, rows: DataFrame) -> None:
+        """Create a table of another catalog with rows, in one commit."""
+        from hivedruid.spark.relations import views
+
+        view = f"hivedruid_rows_{uuid4().hex}"
+        with views(spark, {view: rows}):
+            statement = f"CREATE TABLE {iceberg_name(table)} {self._clauses(table)} AS SELECT * FROM {view}"
+            SparkCall(spark, lambda: spark.sql(statement).collect()).wait()
+
+    def _clauses(self, table: Table) -> str:
+        """What follows the columns in CREATE TABLE."""
+        properties = {"format-version": "2", "write.format.default": "parquet" if table.format == "parquet" else "orc"}
+        if self.is_own(table):
             properties |= {
                 "write.metadata.delete-after-commit.enabled": "true",
                 "write.metadata.previous-versions-max": f"{FORMER_METADATA}",
             }
-        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-        spec = (
-            f" PARTITIONED BY ({', '.join(map(layout.transform, table.partition_spec))})"
-            if table.partition_spec
-            else ""
-        )
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING iceberg{spec} TBLPROPERTIES ({pairs})")
-        self.follow(spark, table)
+        if table.iceberg is not None:
+            properties |= table.properties
+        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
+        spec = ", ".join(map(layout.transform, table.partition_spec))
+        partitioned = f" PARTITIONED BY ({spec})" if spec else ""
+        comment = f" COMMENT {literal(table.comment)}" if table.comment and table.iceberg is not None else ""
+        return f"USING iceberg{partitioned}{comment} TBLPROPERTIES ({pairs})"
 
     def follow(self, spark: SparkSession, table: Table) -> None:
-        """Make an Iceberg table what its definition in the catalog is, which ALTER TABLE may have changed since it was
-        last written."""
+        """Make an Iceberg table what its definition in the home's catalog is, which ALTER TABLE may have changed since
+        it was last written."""
+        if table.iceberg is not None:
+            return
         self._match_columns(spark, table)
         if not (table.partition_spec or table.sort_order):
             return
@@ -168,7 +186,7 @@ class IcebergTables:
 
     def layout(self, spark: SparkSession, table: Table) -> Layout:
         """The partition spec and the sort order of the Iceberg table, which may be those before an ALTER TABLE."""
-        if not self.in_home:
+        if not self.is_own(table):
             return layout.present(spark, table)
         metadata = home_catalog.current_metadata(self.home, table.table_id)
         return read_layout(metadata) if metadata is not None else Layout()
@@ -176,7 +194,7 @@ class IcebergTables:
     def check_spec(self, spark: SparkSession, table: Table, before: Layout) -> None:
         """Raise ExecutionError if the table has files of another partition spec, such as the one `before`: Iceberg
         replaces partitions of one spec."""
-        if self.in_home:
+        if self.is_own(table):
             metadata = home_catalog.current_metadata(self.home, table.table_id)
             is_same = metadata is None or has_current_spec(metadata)
         else:
@@ -188,7 +206,7 @@ class IcebergTables:
     def _match_columns(self, spark: SparkSession, table: Table) -> None:
         """Add the columns that ALTER TABLE has added since the table was last written, and widen types."""
         name = iceberg_name(table)
-        known = home_catalog.history(self.home, table.table_id) if self.in_home else None
+        known = home_catalog.history(self.home, table.table_id) if self.is_own(table) else None
         if known is not None and known.columns:
             present = {column: known.types.get(column, "") for column in known.columns.values()}
         else:
@@ -214,6 +232,11 @@ class IcebergTables:
                 shutil.rmtree(doomed)
         except OSError as error:
             raise SparkError(f"cannot delete the data of {table.full_name} at {folder}: {error.strerror}") from error
+
+
+def _comment(table: Table, column: Column) -> str:
+    """The comments of the home's tables are in its own catalog."""
+    return f" COMMENT {literal(column.comment)}" if column.comment and table.iceberg is not None else ""
 
 
 def _is_wider(declared: HiveType, stored: str) -> bool:

@@ -148,7 +148,10 @@ def empty_frame(spark: SparkSession, table: Table) -> DataFrame:
 
 
 def iceberg_name(table: Table) -> str:
-    """The table in Spark's catalog: by its id, which RENAME does not change."""
+    """The table in Spark's catalog: by its id, which RENAME does not change; in the catalog of a database, by its
+    name."""
+    if (place := table.iceberg) is not None:
+        return ".".join(map(identifier, (place.catalog, *place.namespace, place.name)))
     return f"{home_catalog.CATALOG}.{home_catalog.NAMESPACE}.{identifier(table.table_id)}"
 
 

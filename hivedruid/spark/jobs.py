@@ -23,6 +23,7 @@ from hivedruid.errors import (
 )
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.catalog import is_own
 from hivedruid.iceberg.history import TableHistory
 from hivedruid.iceberg.metadata import TableState
 from hivedruid.iceberg.partitions import ALL_ROWS, PartitionSize, Values, partition_sizes
@@ -41,6 +42,7 @@ from hivedruid.spark import (
     iceberg,
     inputs,
     launch,
+    procedures,
     segment_scans,
     session,
     staging,
@@ -233,8 +235,20 @@ class SparkRunner:
                 hint=None if folder is not None else "delete it with a tool of that storage",
             ) from error
 
+    def create(self, table: Table) -> None:
+        """Create a table in the Iceberg catalog of its database."""
+        with self.running(NOTHING, target=table) as spark:
+            self.iceberg.make(spark, table)
+
+    def delete_rows(self, table: Table) -> None:
+        """Delete all rows of a table in the Iceberg catalog of its database, in one commit."""
+        from hivedruid.spark.row_changes import commit
+
+        with self.running(NOTHING, target=table) as spark:
+            commit(spark, table, f"DELETE FROM {inputs.iceberg_name(table)}", procedures.ATTEMPTS)
+
     def _drop_iceberg(self, table: Table) -> None:
-        if self.iceberg.in_home:
+        if self.iceberg.is_own(table):
             self.iceberg.drop_from_home(table)
             return
         with self.running(NOTHING, target=table) as spark:
@@ -245,7 +259,7 @@ class SparkRunner:
 
         Raises OSError and ValueError if the home's own catalog contains it and its metadata cannot be read.
         """
-        if self.iceberg.in_home:
+        if self.iceberg.is_own(table):
             return home_catalog.state(self._home, table.table_id)
         with self.running(NOTHING, target=table) as spark:
             return iceberg.state(spark, table) if self.iceberg.exists(spark, table) else None
@@ -253,7 +267,7 @@ class SparkRunner:
     def iceberg_history(self, table: Table) -> TableHistory | None:
         """The snapshots of a managed table, None before the first commit; read without Spark from the home's own
         catalog. Raises OSError and ValueError as `iceberg_state` does."""
-        if self.iceberg.in_home:
+        if self.iceberg.is_own(table):
             return home_catalog.history(self._home, table.table_id)
         with self.running(NOTHING, target=table) as spark:
             return self.iceberg.history(spark, table)
@@ -261,7 +275,7 @@ class SparkRunner:
     def iceberg_partitions(self, table: Table) -> Mapping[Values, PartitionSize]:
         """The partitions of a managed table by the values of its partition columns; read without Spark from the home's
         own catalog. Raises ExecutionError if they are not known."""
-        if self.iceberg.in_home:
+        if self.iceberg.is_own(table):
             try:
                 return partition_sizes(home_catalog.files(self._home, table.table_id), table)
             except (OSError, ValueError) as error:
@@ -348,12 +362,14 @@ class SparkRunner:
         self._check_secrets(of_topics)
         for table in needed:
             self.iceberg.check_metadata(table)
-        if (needed or any(map(rejects_name, of_topics))) and self.iceberg.in_home:
+        own = any(map(self.iceberg.is_own, needed)) or (any(map(rejects_name, of_topics)) and is_own(self._settings))
+        if own:
             home_catalog.prepare(self._home)
         self._note_open_driver()
         with session.job(
             self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress, name=self._name
         ) as running:
+            running.use_catalogs([table.iceberg for table in needed if table.iceberg is not None], self._settings)
             self.iceberg.make_ready(running.spark, needed, target)
             running.register(self._functions)
             with commit_checks.checked(running.spark, self.iceberg, written):

@@ -31,15 +31,23 @@ def call(spark: SparkSession, table: Table, procedure: str, arguments: Mapping[s
 
     Raises ConflictError if there is one at every attempt.
     """
-    name = f"{home_catalog.NAMESPACE}.{identifier(table.table_id)}"
+    catalog, *parts = _names(table)
+    name = ".".join(map(identifier, parts))
     given = ", ".join(f"{key} => {value}" for key, value in {"table": literal(name), **arguments}.items())
     rows: list[Any] = []
 
     def work() -> None:
-        rows.extend(spark.sql(f"CALL {home_catalog.CATALOG}.system.{procedure}({given})").collect())
+        rows.extend(spark.sql(f"CALL {identifier(catalog)}.system.{procedure}({given})").collect())
 
     repeated(spark, table, procedure, work)
     return [row.asDict() for row in rows]
+
+
+def _names(table: Table) -> tuple[str, ...]:
+    """The catalog, the namespace and the name of a table in Spark."""
+    if (place := table.iceberg) is not None:
+        return place.catalog, *place.namespace, place.name
+    return home_catalog.CATALOG, home_catalog.NAMESPACE, table.table_id
 
 
 def repeated(spark: SparkSession, table: Table, what: str, work: Callable[[], None], attempts: int = ATTEMPTS) -> None:

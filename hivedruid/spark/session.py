@@ -14,7 +14,7 @@ import secrets
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from hivedruid.catalog.functions import UserFunction
+from hivedruid.catalog.iceberg_place import IcebergPlace
 from hivedruid.errors import ConnectError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
 from hivedruid.local import archives, artifacts
@@ -46,6 +47,7 @@ LIBRARIES = "spark"
 """The group of jars that Spark needs for Iceberg tables and Kafka tables."""
 CATALOG = f"spark.sql.catalog.{home_catalog.CATALOG}"
 """Spark's setting that defines the Iceberg catalog; its properties have this prefix."""
+_CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
 
 FORGOTTEN = 1800.0
 """Seconds without a job after which a session is reopened: the service expires it after an hour."""
@@ -67,6 +69,8 @@ class _Client:
     mark: server.ClientMark | RemoteMark
     owner: str
     applied: dict[str, str] = field(default_factory=dict, repr=False)
+    catalogs: dict[str, IcebergPlace] = field(default_factory=dict)
+    """The Iceberg catalogs of databases that were configured, by their names in Spark."""
     functions: set[str] = field(default_factory=set, repr=False)
     """The functions of users that were registered, by their names in Spark."""
 
@@ -83,6 +87,26 @@ class Job:
     shares_files: bool
     functions: set[str]
     """The functions of users that the session has."""
+    catalogs: dict[str, IcebergPlace]
+    """The Iceberg catalogs of databases that the session has."""
+
+    def use_catalogs(self, places: Iterable[IcebergPlace], settings: Mapping[str, str]) -> None:
+        """Configure the catalogs of databases. A session keeps the first catalog of a name."""
+        for place in places:
+            known = self.catalogs.get(place.catalog)
+            if known is not None and (known.type, known.properties) != (place.type, place.properties):
+                raise SparkError(
+                    f"{place} has the name {place.catalog}, which is that of another catalog in this session",
+                    hint="use another name, or another session",
+                )
+            if known is None:
+                prefix = f"spark.sql.catalog.{place.catalog}"
+                given = {"cache-enabled": "false", **catalog.properties_of(place, settings)}
+                self.spark.conf._set_all(
+                    {prefix: _CATALOG_CLASS, **{f"{prefix}.{name}": value for name, value in given.items()}},
+                    silent=False,
+                )
+                self.catalogs[place.catalog] = place
 
     def register(self, functions: Mapping[str, UserFunction]) -> None:
         """Add functions, by their names in Spark, to the session."""
@@ -139,7 +163,7 @@ def job(
         client.spark.addTag(tag)
         try:
             shares_files = own is not None and launch.is_local(settings)
-            yield Job(client.spark, own, where, _log_of(where, home), shares_files, client.functions)
+            yield Job(client.spark, own, where, _log_of(where, home), shares_files, client.functions, client.catalogs)
         except (KeyboardInterrupt, GeneratorExit):
             with suppress(Exception):  # a stopped server runs no jobs
                 client.spark.interruptTag(tag)
@@ -395,7 +419,7 @@ def _session_settings(settings: Mapping[str, str], home: Path, *, remote: bool) 
         **catalog.properties(settings, home),
     }  # other processes write the same tables
     return {
-        CATALOG: "org.apache.iceberg.spark.SparkCatalog",
+        CATALOG: _CATALOG_CLASS,
         **{f"{CATALOG}.{name}": value for name, value in properties.items()},
         **given,
         **(launch.MEANING if remote else {}),

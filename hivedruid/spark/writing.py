@@ -66,10 +66,13 @@ def write_iceberg(
     """
     from pyspark.sql.connect.functions import expr
 
+    if table.iceberg is not None and not overwrite and not spark.catalog.tableExists(inputs.iceberg_name(table)):
+        return _create_with_rows(spark, frame, table, tables)
     name, commit = inputs.iceberg_name(table), uuid4().hex
     is_divided = overwrite and replaced != ALL_ROWS and tables.exists(spark, table)
     present = tables.layout(spark, table) if is_divided else None
-    tables.make(spark, table)
+    if table.iceberg is None:
+        tables.make(spark, table)
     if present is not None:
         tables.check_spec(spark, table, present)
 
@@ -87,10 +90,15 @@ def write_iceberg(
         added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
         commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
         rows = int(commits.selectExpr(added).collect()[0].added)
-    if tables.in_home:
+    if tables.is_own(table):
         folder = tables.folder(table)
         check_arrived(rows, (folder / "metadata").is_dir(), folder)
     return rows
+
+
+def _create_with_rows(spark: SparkSession, frame: DataFrame, table: Table, tables: IcebergTables) -> int:
+    rows = counted(frame, lambda counted: tables.make_with_rows(spark, table, counted))
+    return spark.table(inputs.iceberg_name(table)).count() if rows is None else rows
 
 
 def write_files(frame: DataFrame, table: Table, *, overwrite: bool, is_elsewhere: bool = False) -> int:

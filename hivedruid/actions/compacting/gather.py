@@ -16,9 +16,8 @@ def gather_files(tables: Mapping[tuple[str, str], Table], facts: Facts) -> Mappi
     of damaged metadata not at all: the job that reads the table reports the error.
     """
     found: dict[tuple[str, str], TableFiles] = {}
-    if catalog.is_own(facts.settings):
-        for key, table in tables.items():
-            if table.has_snapshots:
-                with suppress(OSError, ValueError):
-                    found[key] = home_catalog.files(facts.home, table.table_id)
+    for key, table in tables.items():
+        if table.has_snapshots and catalog.is_own(facts.settings, table):
+            with suppress(OSError, ValueError):
+                found[key] = home_catalog.files(facts.home, table.table_id)
     return found

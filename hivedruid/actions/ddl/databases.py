@@ -15,21 +15,25 @@ from hivedruid.catalog.databases import NO_DETAILS, DatabaseDetails
 from hivedruid.errors import SemanticError
 from hivedruid.parser.statements import ddl as s
 from hivedruid.tables.hive_tables import checked_location
+from hivedruid.tables.iceberg_databases import check_catalog
 from hivedruid.tables.property_checks import check_secret
 
 
 def create(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     _note(statement.ignored, note)
     spans = {clause.text: clause.span for clause in statement.ignored}
+    if statement.iceberg is not None:
+        check_catalog(statement.properties, statement.iceberg.span)
     details = DatabaseDetails(
         checked_location(statement.location, spans["LOCATION"]) if statement.location is not None else "",
         checked_location(statement.managed_location, spans["MANAGEDLOCATION"])
         if statement.managed_location is not None
         else "",
-        properties=_properties(statement.properties),
+        properties=_properties(statement.properties, statement.iceberg is not None),
+        uses_iceberg=statement.iceberg is not None,
     )
     if statement.name not in snapshot.databases:
-        there = place(snapshot.settings, statement.span)
+        there = place(snapshot.settings, statement.span) if statement.iceberg is None else ""
         return (AddDatabase(statement.name, statement.comment, details, there),)
     if statement.if_not_exists:
         return ()
@@ -46,7 +50,11 @@ def alter(statement: s.AlterDatabase, snapshot: Snapshot, note: Note | None) -> 
     clause = statement.ignored
     _note([clause] if clause is not None else (), note)
     span = clause.span if clause is not None else None
-    after = replace(before, properties={**before.properties, **_properties(statement.properties)})
+    changed = _properties(statement.properties, before.uses_iceberg)
+    after = replace(before, properties={**before.properties, **changed})
+    if before.uses_iceberg:
+        given = {item.key: item for item in statement.properties}
+        check_catalog([given.get(key, s.Property(key, value)) for key, value in after.properties.items()], span)
     if statement.owner is not None:
         after = replace(after, owner=statement.owner, owner_type=statement.owner_type)
     if statement.location is not None:
@@ -56,8 +64,8 @@ def alter(statement: s.AlterDatabase, snapshot: Snapshot, note: Note | None) -> 
     return (ChangeDatabase(statement.name, after),)
 
 
-def _properties(given: tuple[s.Property, ...]) -> dict[str, str]:
-    for item in given:
+def _properties(given: tuple[s.Property, ...], of_catalog: bool) -> dict[str, str]:
+    for item in given if not of_catalog else ():
         check_secret(item)
     return {item.key: item.value for item in given}
 

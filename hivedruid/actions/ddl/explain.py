@@ -78,6 +78,7 @@ def _function_fields(function: UserFunction) -> Fields:
 
 def _details(details: DatabaseDetails) -> Fields:
     return [
+        ("tables", "those of an Iceberg catalog" if details.uses_iceberg else ""),
         ("location", details.location),
         ("managed location", details.managed_location),
         ("owner", f"{details.owner_type} {details.owner}" if details.owner else ""),
@@ -91,6 +92,7 @@ def _table_fields(table: Table) -> Fields:
         ("comment", table.comment),
         ("table type", table_type(table)),
         ("hive metastore", table.metastore or None),
+        ("iceberg catalog", _place(table)),
         ("storage handler", HANDLERS.get(table.kind)),
         ("format", table.format),
         ("location", None if table.is_temporary else table.location),
@@ -101,6 +103,11 @@ def _table_fields(table: Table) -> Fields:
         ("serde properties", masked_all(dict(sorted(table.serde.items())))),
         ("properties", masked_all(dict(sorted(table.properties.items())))),
     ]
+
+
+def _place(table: Table) -> str | None:
+    """Where the Iceberg catalog of its database has the table."""
+    return f"{table.iceberg.type} {'.'.join(table.iceberg.namespace)}" if table.iceberg else None
 
 
 def _add_table(action: c.AddTable) -> tuple[str, Fields]:

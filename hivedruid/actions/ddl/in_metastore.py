@@ -1,4 +1,4 @@
-"""New tables and views in the catalog that hivedruid.catalog names. Pure."""
+"""New tables and views in the catalog of their database, or that hivedruid.catalog names. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hivedruid.catalog.metastore import URIS
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.tables.iceberg_databases import placed_in
 
 CATALOG = "hivedruid.catalog"
 
@@ -34,6 +35,8 @@ def place(settings: Mapping[str, str], span: Span | None) -> str:
 
 def in_its_catalog(table: Table, span: Span | None, snapshot: Snapshot) -> Table:
     """The new table in its catalog. Raises UnsupportedError if that cannot be the metastore."""
+    if snapshot.new_place is not None and not table.is_temporary:
+        return placed_in(table, snapshot.new_place, span)
     uris = "" if table.is_temporary else place(snapshot.settings, span)
     if not uris:
         return table

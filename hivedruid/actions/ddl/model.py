@@ -25,7 +25,8 @@ class AddTable(Action):
 
     @property
     def names_only(self) -> Action | None:
-        return None if self.table.metastore else replace(self, makes_folder=False)
+        is_elsewhere = self.table.metastore or self.table.iceberg
+        return None if is_elsewhere else replace(self, makes_folder=False)
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ class RemoveTable(Action):
 
     @property
     def names_only(self) -> RemoveTable | None:
-        return None if self.table.metastore else replace(self, delete_data=False, ingestion=None, compaction=None)
+        if self.table.metastore or self.table.iceberg:
+            return None
+        return replace(self, delete_data=False, ingestion=None, compaction=None)
 
 
 @dataclass(frozen=True)
@@ -84,16 +87,17 @@ class RemoveColdPart(Action):
 
 @dataclass(frozen=True)
 class AddDatabase(Action):
-    """Add a database to the home, or to the Hive metastore at an address."""
+    """Add a database to the home, or to the Hive metastore at an address; `makes_namespace` in its Iceberg catalog."""
 
     name: str
     comment: str = ""
     details: DatabaseDetails = NO_DETAILS
     metastore: str = ""
+    makes_namespace: bool = True
 
     @property
     def names_only(self) -> Action | None:
-        return None if self.metastore else self
+        return None if self.metastore else replace(self, makes_namespace=False)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from hivedruid.actions.lookup import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.partitioning.model import EmptyPartitions
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.databases import NO_DETAILS
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
@@ -118,6 +119,14 @@ def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action
     require_database(statement.name, statement.span, snapshot)
     if statement.name == "default":
         raise SemanticError("Can not drop default database", span=statement.span)
+    if snapshot.database_details.get(statement.name, NO_DETAILS).uses_iceberg:
+        if statement.cascade:
+            raise UnsupportedError(
+                f"DROP DATABASE … CASCADE is not supported: the tables of {statement.name} are in an Iceberg catalog",
+                span=statement.span, hint="remove CASCADE: the tables stay in that catalog, or drop them first",
+            )  # fmt: skip
+        current: tuple[Action, ...] = (UseDatabaseAction("default"),) if snapshot.database == statement.name else ()
+        return (RemoveDatabase(statement.name), *current)
     there = place(snapshot.settings, statement.span)
     if there and statement.cascade:
         raise UnsupportedError(

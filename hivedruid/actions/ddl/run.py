@@ -24,6 +24,7 @@ from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.databases import set_details
 from hivedruid.catalog.functions import add_function, remove_function
+from hivedruid.catalog.iceberg_place import place_of
 from hivedruid.catalog.metastore import StoredDatabase
 from hivedruid.catalog.statistics import StatisticsStore
 from hivedruid.catalog.table import Table
@@ -49,12 +50,8 @@ def run(action: Action, services: Services) -> None:
             _remove_cold_part(action.table, services)
         case EmptyTable():
             _empty_table(action, services)
-        case AddDatabase() if action.metastore:
-            services.metastore.create_database(StoredDatabase(action.name, action.comment, action.details))
         case AddDatabase():
-            with services.catalog.transaction():
-                services.catalog.add_database(action.name, action.comment)
-                set_details(services.catalog, action.name, action.details)
+            _add_database(action, services)
         case ChangeDatabase():
             set_details(services.catalog, action.name, action.details)
         case RemoveDatabase():
@@ -75,6 +72,17 @@ def run(action: Action, services: Services) -> None:
             assert_never(action)
 
 
+def _add_database(action: AddDatabase, services: Services) -> None:
+    if action.metastore:
+        services.metastore.create_database(StoredDatabase(action.name, action.comment, action.details))
+        return
+    if action.details.uses_iceberg and action.makes_namespace:
+        services.catalogs.iceberg(place_of(action.name, action.details.properties)).make_namespace()
+    with services.catalog.transaction():
+        services.catalog.add_database(action.name, action.comment)
+        set_details(services.catalog, action.name, action.details)
+
+
 def _replace_table(action: ReplaceTable, services: Services) -> None:
     """Statistics of columns or files that have changed are those of other values."""
     before, after = action.before, action.after
@@ -89,6 +97,8 @@ def _replace_table(action: ReplaceTable, services: Services) -> None:
 def _add_table(action: AddTable, services: Services) -> None:
     if action.table.metastore:
         services.metastore.create_table(action.table)
+    elif action.table.iceberg:
+        services.spark().create(action.table)
     elif action.replace:
         with services.catalog.transaction():
             existing = services.catalog.find(action.table.database, action.table.name)
@@ -124,6 +134,9 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
     """
     if action.table.metastore:
         services.metastore.drop_table(action.table, delete_data=action.delete_data)
+        return
+    if action.table.iceberg:
+        services.spark().drop(action.table)
         return
     in_druid = action.table.has_data_source
     if action.ingestion is not None:
@@ -166,6 +179,9 @@ def _remove_cold_part(table: Table, services: Services) -> None:
 
 def _empty_table(action: EmptyTable, services: Services) -> None:
     table = action.table
+    if table.iceberg:
+        services.spark().delete_rows(table)
+        return
     _delete_data(table, services, purge=action.purge)
     if table.is_tiered:
         _remove_cold_part(table, services)

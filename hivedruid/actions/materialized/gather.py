@@ -155,7 +155,7 @@ def source_states(tables: Iterable[Table], facts: Facts) -> dict[str, SourceStat
 
 def state_of(table: Table, facts: Facts) -> SourceState:
     """The current state of a table. Raises ConnectError and DruidError if Druid cannot be queried."""
-    if table.has_snapshots and facts.plan_only and not is_own(facts.settings):
+    if table.has_snapshots and facts.plan_only and not is_own(facts.settings, table):
         return SourceState(
             _definition(table), unknown="is in an Iceberg catalog that EXPLAIN cannot query without Spark"
         )

@@ -54,7 +54,7 @@ def _needs_partitions(statement: Statement) -> bool:
 def _managed(table: Table, facts: Facts) -> tuple[Partition, ...] | None:
     """The partitions of a managed table; None if they are not known without Spark, and are only explained. Raises
     ExecutionError if they are not known."""
-    if not table.partition_columns or (facts.plan_only and not catalog.is_own(facts.settings)):
+    if not table.partition_columns or (facts.plan_only and not catalog.is_own(facts.settings, table)):
         return None
     from hivedruid.actions.partitioning.managed import listed
 

@@ -19,10 +19,11 @@ def gather_histories(
 
     Raises ExecutionError if the metadata of a table cannot be read.
     """
+    asks = not (facts.plan_only or only_own)
     managed = {key: table for key, table in tables.items() if table.has_snapshots}
-    if (facts.plan_only or only_own) and not catalog.is_own(facts.settings):
-        return {}
-    return {key: _history(table, facts) for key, table in managed.items()}
+    return {
+        key: _history(table, facts) for key, table in managed.items() if asks or catalog.is_own(facts.settings, table)
+    }
 
 
 def _history(table: Table, facts: Facts) -> TableHistory:

@@ -33,7 +33,8 @@ def statistics_outside(tables: Iterable[Table], facts: Facts) -> Iterator[tuple[
     for table in tables:
         if table.has_snapshots:
             # a query does not wait for another catalog
-            yield table, iceberg_with_columns(table, facts.home, footers) if is_own(facts.settings) else None
+            is_here = is_own(facts.settings, table)
+            yield table, iceberg_with_columns(table, facts.home, footers) if is_here else None
         elif table.has_folder:
             # the catalog keeps nothing of a temporary table; the partitions of a table may be elsewhere, or not in it
             is_unsure = table.is_temporary or table.has_partitions

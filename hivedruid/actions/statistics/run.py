@@ -53,7 +53,7 @@ def _stored(table: Table, services: Services) -> TableStatistics | None:
     if not table.has_snapshots:
         return files.stored_files(table)
     spark = services.spark()
-    if spark.iceberg.in_home:
+    if spark.iceberg.is_own(table):
         return files.home_iceberg(table, services.home)
     return files.iceberg_elsewhere(spark.iceberg_state(table))
 

@@ -179,6 +179,8 @@ def _formatted(table: Table) -> list[Row]:
         ("Database:", table.database, ""),
         ("Table Type:", table_type(table), ""),
     ]
+    if table.iceberg is not None:
+        rows.append(("Iceberg Catalog:", f"{table.iceberg.type} {'.'.join(table.iceberg.namespace)}", ""))
     if table.location:
         rows.append(("Location:", table.location, ""))
     if listed := parameters(table):
@@ -318,6 +320,7 @@ def show_create_database(statement: u.ShowCreateDatabase, snapshot: Snapshot) ->
     clauses = ("COMMENT", comment), ("LOCATION", details.location), ("MANAGEDLOCATION", details.managed_location)
     for words, value in clauses:
         lines += [words, f"  {quoted(value)}"] if value else []
+    lines += ["USING ICEBERG CATALOG"] if details.uses_iceberg else []
     lines += "\n".join(_listed("WITH DBPROPERTIES", details.properties)).splitlines()
     return _show(("createdb_stmt",), [(line,) for line in lines], is_text=True)
 

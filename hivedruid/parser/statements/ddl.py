@@ -269,7 +269,7 @@ class TruncateTable(Statement):
 
 @dataclass(frozen=True)
 class CreateDatabase(Statement):
-    """CREATE DATABASE; `ignored` are its clauses without effect."""
+    """CREATE DATABASE; `ignored` are its clauses without effect, `iceberg` is USING ICEBERG CATALOG."""
 
     name: str
     if_not_exists: bool = False
@@ -278,6 +278,7 @@ class CreateDatabase(Statement):
     managed_location: str | None = None
     properties: tuple[Property, ...] = ()
     ignored: tuple[Clause, ...] = ()
+    iceberg: Clause | None = None
     span: Span | None = None
 
 
@@ -299,7 +300,7 @@ class AlterDatabase(Statement):
 
 @dataclass(frozen=True)
 class DropDatabase(Statement):
-    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "streams"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"comments", "ingestions", "jobs", "streams"})
     name: str
     if_exists: bool = False
     cascade: bool = False

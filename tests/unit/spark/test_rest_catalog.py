@@ -141,3 +141,38 @@ def test_no_catalog_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(ExecutionError) as caught:
             run(opened, "INSERT INTO t VALUES (1)")
         assert SECRET not in caught.value.message + (caught.value.hint or "")
+
+
+def test_a_database_of_its_tables(tmp_path: Path, catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_CATALOG_TOKEN", SECRET)
+    with Session(tmp_path) as opened:
+        run(
+            opened,
+            f"CREATE DATABASE lake USING ICEBERG CATALOG WITH DBPROPERTIES ('type' = 'rest', 'uri' = '{catalog}',"
+            " 'namespace' = 'sales.eu', 'token' = 'env:TEST_CATALOG_TOKEN')",
+        )
+        run(opened, "CREATE TABLE lake.t (Id INT COMMENT 'a', d DATE) PARTITIONED BY SPEC (month(d))")
+        run(opened, "INSERT INTO lake.t VALUES (1, '2024-01-05'), (2, '2024-02-05')")
+        run(opened, "CREATE TABLE names AS SELECT 1 AS id, 'one' AS name UNION ALL SELECT 3, 'three'")
+        joined = run(opened, "SELECT t.d, n.name FROM lake.t t JOIN names n ON t.id = n.id")
+        assert [str(value) for value in joined[0]] == ["2024-01-05", "one"]
+        run(opened, "INSERT OVERWRITE TABLE lake.t SELECT 4, DATE '2024-02-01'")
+        assert run(opened, "SELECT id FROM lake.t ORDER BY id") == [(1,), (4,)]
+        run(opened, "USE lake; CREATE TABLE u STORED AS PARQUET AS SELECT id, name FROM default.names")
+        run(opened, "UPDATE u SET name = 'changed' WHERE id = 3; DELETE FROM u WHERE id = 1")
+        merge = "WHEN MATCHED THEN UPDATE SET name = 'merged' WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.name)"
+        run(opened, f"MERGE INTO u USING default.names s ON u.id = s.id {merge}")
+        assert run(opened, "SELECT * FROM u ORDER BY id") == [(1, "one"), (3, "merged")]
+        assert run(opened, "SELECT count(*) FROM u FOR SYSTEM_TIME AS OF current_timestamp") == [(2,)]
+        run(opened, "TRUNCATE TABLE u")
+        assert run(opened, "SELECT count(*) FROM u; SHOW TABLES") == [(0,), ("t",), ("u",)]
+        run(opened, "DROP TABLE u; DROP DATABASE lake")
+        assert run(opened, "SHOW DATABASES; SHOW TABLES") == [("default",), ("names",)]
+        run(
+            opened,
+            f"CREATE DATABASE again USING ICEBERG CATALOG WITH DBPROPERTIES ('type' = 'rest', 'uri' = '{catalog}',"
+            " 'namespace' = 'sales.eu')",
+        )
+        assert run(opened, "SELECT id FROM again.t ORDER BY id") == [(1,), (4,)]
+        written = [path for path in opened.home.rglob("*") if path.is_file()]
+        assert [path for path in written if SECRET.encode() in path.read_bytes()] == []
