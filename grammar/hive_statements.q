@@ -354,6 +354,13 @@ SHOW DATA SOURCES LIKE 'wiki*';
 SELECT 1;
 -- rule: explainable
 (SELECT a FROM t) LIMIT 3;
+-- rule: script_query
+SELECT TRANSFORM (a, b) USING 'cat' FROM t;
+MAP a, b USING 'cat' AS (k, v) FROM t;
+-- rule: script_columns
+SELECT TRANSFORM (a) USING 'cat' AS (k INT, v STRING) FROM t;
+-- rule: script_format
+SELECT TRANSFORM (a) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' USING 'cat' AS (k) FROM t;
 -- rule: with
 WITH a AS (SELECT 1 AS x), b AS (SELECT x FROM a) SELECT * FROM b;
 -- rule: cte

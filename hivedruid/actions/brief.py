@@ -57,6 +57,8 @@ def _spark(job: SparkJob) -> Iterator[str]:
             yield f"a Spark job reads a native query: {native(item.read.query)}"
         else:
             yield f"a Spark job reads table {item.table.full_name}"
+    for script in job.scripts:
+        yield f"Spark runs the command {script.script.command}"
 
 
 def native(query: Mapping[str, Any]) -> str:

@@ -63,6 +63,10 @@ def spark_lines(job: SparkJob) -> list[str]:
                 lines += indent(_records(source.topic), 6)
                 if (rejects := rejects_name(source.table)) is not None:
                     lines.append(f"      malformed records: added to {'.'.join(rejects)}")
+    for script in job.scripts:
+        types = ", ".join(f"{column.name} {column.type}" for column in script.columns)
+        lines += [f"  <-{script.view}", f"    Script Operator: {script.script.command}", f"      sql: {script.sql}"]
+        lines.append(f"      Output:[{types}]")
     return lines
 
 
@@ -181,7 +185,10 @@ def job_document(job: SparkJob) -> dict[str, Any]:
                 if (rejects := rejects_name(source.table)) is not None:
                     item["rejects"] = ".".join(rejects)
             inputs.append(item)
-    return {"sql": job.sql, "inputs": inputs}
+    document: dict[str, Any] = {"sql": job.sql, "inputs": inputs}
+    if job.scripts:
+        document["scripts"] = [{"view": s.view, "command": s.script.command, "sql": s.sql} for s in job.scripts]
+    return document
 
 
 def _scan_document(source: DruidInput) -> dict[str, Any]:

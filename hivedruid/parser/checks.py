@@ -6,7 +6,7 @@ import re
 
 from sqlglot import Token, TokenType, exp
 
-from hivedruid.errors import ParseError, Span, UnsupportedError
+from hivedruid.errors import ParseError, Span
 from hivedruid.parser.tokens import Cursor, describe
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
@@ -36,8 +36,7 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
     """Raise ParseError for empty items (`a,,b`, `SELECT FROM t`), other dialects' words, and variables that are not
     set.
 
-    Cast types are those of CREATE TABLE: sqlglot accepts many more. SELECT TRANSFORM(…) USING 'command' would start a
-    program on the machine that runs the query: UnsupportedError.
+    Cast types are those of CREATE TABLE: sqlglot accepts many more.
     """
     _check_casts(source, tokens)
     for i, token in enumerate(tokens):
@@ -47,17 +46,6 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             _check_foreign(source, token, before, following)
             _check_item(source, tokens, i, following)
-        elif (
-            kind == TokenType.VAR
-            and token.text.upper() == "TRANSFORM"
-            and i
-            and tokens[i - 1].token_type == TokenType.SELECT
-        ):
-            raise UnsupportedError(
-                "TRANSFORM … USING is not supported: external scripts are not run",
-                span=span_of(source, token),
-                hint="use a Python function: CREATE FUNCTION f AS 'module.function'",
-            )
 
 
 def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:

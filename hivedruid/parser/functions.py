@@ -67,11 +67,18 @@ def keep_function_names(tokens: list[Token]) -> list[Token]:
             and kept[position] is token
             and (token.text.upper() in known or _is_plain_position(tokens, position))
             and not (token.token_type == TokenType.IDENTIFIER and _is_new_name(tokens, position))
+            and not _is_script(tokens, position)
         ):
             kept[position] = Token(
                 TokenType.VAR, PREFIX + token.text, token.line, token.col, token.start, token.end, token.comments
             )
     return kept
+
+
+def _is_script(tokens: list[Token], position: int) -> bool:
+    """Whether it is SELECT TRANSFORM (…) USING."""
+    is_first = position > 0 and tokens[position - 1].token_type == TokenType.SELECT
+    return is_first and tokens[position].token_type == TokenType.VAR and tokens[position].text.upper() == "TRANSFORM"
 
 
 _BEFORE_NEW_NAME = {TokenType.ALIAS, TokenType.WITH, TokenType.INTO, TokenType.TABLE, TokenType.DOT}

@@ -12,6 +12,7 @@ from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
 from hivedruid.parser.precedence import arrange
+from hivedruid.parser.scripts import with_transform
 from hivedruid.parser.table_functions import without_table_functions
 from hivedruid.parser.time_travel import with_time_travel
 from hivedruid.parser.tokens import HIVE, HIVE_NULLS_LAST, describe
@@ -19,7 +20,7 @@ from hivedruid.script import SourceStatement
 
 OPENING = {"(", "[", "{"}
 CLOSING = {")", "]", "}"}
-QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "(")
+QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "MAP", "REDUCE", "(")
 # What may follow the SELECT list of `FROM … SELECT …`; the FROM belongs before it.
 _AFTER_SELECT_LIST = {
     "WHERE", "GROUP BY", "HAVING", "QUALIFY", "WINDOW", "ORDER BY", "CLUSTER BY", "DISTRIBUTE BY", "SORT BY", "LIMIT",
@@ -32,7 +33,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
 
     Raises ParseError, with the position, for anything but one complete query.
     """
-    tokens = without_table_functions(source, _from_first(source, tokens))
+    tokens = without_table_functions(source, _from_first(source, with_transform(tokens)))
     if not tokens:
         raise ParseError("expected a query, found the end of the statement", span=source.span(len(source.text)))
     tokens = with_time_travel(source, tokens)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from hivedruid.errors import Span, UnsupportedError
+from hivedruid.locations import absolute
 from hivedruid.parser.statements.utility import WithoutEffect
 from hivedruid.parser.tokens import next_sign
 from hivedruid.script import SourceStatement
@@ -43,15 +44,14 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
      "use tables STORED BY druid or kafka, or external tables"),
     ("DROP INDEX", "DROP INDEX is not supported", "remove it: indexes cannot be created"),
     ("ALTER INDEX", "ALTER INDEX is not supported", "Druid indexes all string columns"),
-    ("MAP", "MAP … USING is not supported: external scripts are not run",
-     "use a Python function: CREATE FUNCTION f AS 'module.function'"),
-    ("REDUCE", "REDUCE … USING is not supported: external scripts are not run",
-     "use a Python function: CREATE FUNCTION f AS 'module.function'"),
 )  # fmt: skip
 _ROLES = "hivedruid has no users or roles", "configure permissions in Druid and on the file system"
 _LOCKS = "hivedruid has no table locks", "statements only see complete writes"
 _JARS = "jars belong to functions", "name it in CREATE FUNCTION … AS 'class' USING JAR 'path'"
-_FILES = "scripts of TRANSFORM are not run", "for a Python function use CREATE FUNCTION … USING FILE 'path'"
+_FILES = (
+    "scripts of TRANSFORM are not run",
+    "SET hivedruid.transform.enabled=true, or for a Python function use CREATE FUNCTION … USING FILE 'path'",
+)
 _RELOAD = "each statement reads the functions of the catalog", "remove it"
 _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     "GRANT": _ROLES,
@@ -101,8 +101,15 @@ def without_effect(source: SourceStatement, word: str, end: int) -> WithoutEffec
         if found is not None and len(words) >= length:
             span = source.span(end - len(word), words[length - 1][1])
             name = " ".join(each for each, _ in words[:length])
-            return WithoutEffect(source, f"{name} has no effect: {found[0]}", found[1], span)
+            files = _files(source, words[length - 1][1]) if found is _FILES else ()
+            return WithoutEffect(source, f"{name} has no effect: {found[0]}", found[1], span, files)
     return None
+
+
+def _files(source: SourceStatement, end: int) -> tuple[str, ...]:
+    """The paths of ADD FILE, from the script's folder."""
+    paths = source.text[end:].rstrip().removesuffix(";").split()
+    return tuple(absolute(path.strip("'\"").removeprefix("file://"), source) for path in paths)
 
 
 def role(source: SourceStatement, span: Span) -> WithoutEffect:

@@ -81,6 +81,12 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
             exp.Offset: "expression",
             exp.Ordered: "this desc nulls_first",
             exp.RegexpLike: "this expression negate",
+            exp.QueryTransform: (
+                "expressions command_script schema row_format_before row_format_after record_writer record_reader"
+            ),
+            exp.ColumnDef: "this kind",
+            exp.Schema: "this expressions",
+            exp.RowFormatDelimitedProperty: "fields escaped collection_items map_keys null",
             exp.Select: (
                 "expressions from_ joins laterals where group having windows order sort cluster distribute limit"
                 " offset distinct with_ hint qualify connect match"

@@ -77,8 +77,8 @@ LIMITS: tuple[Difference, ...] = (
     Difference(
         "`SELECT TRANSFORM (…) USING 'command'`, `MAP … USING`, `REDUCE … USING`",
         "pipes rows through a program",
-        "is not supported",
-        "hivedruid does not start programs on the machine that runs the query",
+        "does so with `hivedruid.transform.enabled`; a SerDe, RECORDREADER and RECORDWRITER are not supported",
+        "a query could otherwise run any command on the machines that run it",
     ),
     Difference(
         "`date_format(t, 'A')`, also `n N B v p g` and more than six `y`",

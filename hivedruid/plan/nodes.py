@@ -247,6 +247,32 @@ class LateralView(SingleInput):
 
 
 @dataclass(frozen=True)
+class Script:
+    """A command that reads the first `width` columns as text and writes rows. `distribute` and `sort` are positions of
+    columns of its input: rows with the same values go to one process, in this order (descending, nulls first).
+    `written` and `read` are the SerDe properties of both directions, None without ROW FORMAT; `takes_rest`: the last
+    column is the rest of the line."""
+
+    command: str
+    width: int
+    distribute: tuple[int, ...] = ()
+    sort: tuple[tuple[int, bool, bool], ...] = ()
+    written: tuple[tuple[str, str], ...] | None = None
+    read: tuple[tuple[str, str], ...] | None = None
+    takes_rest: bool = False
+
+
+@dataclass(frozen=True)
+class Transform(SingleInput):
+    """SELECT TRANSFORM (…) USING: the rows that a command writes. It reads all columns of its input."""
+
+    script: Script
+
+    def expressions(self) -> Iterator[Rex]:
+        return (column.ref for column in self.input.columns)
+
+
+@dataclass(frozen=True)
 class DruidUnion(Node):
     """A `union` data source: all rows of tables that have the same columns; `columns` are those of the first."""
 

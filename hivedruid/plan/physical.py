@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
 from hivedruid.plan.file_counts import FileCount, PartitionChoice
+from hivedruid.plan.nodes import Script
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
@@ -155,12 +156,25 @@ class TableInput:
 
 
 @dataclass(frozen=True)
+class ScriptInput:
+    """The rows of a script as a Spark view with these columns. `sql` computes those that it reads, of these types, from
+    the other inputs of the job and the scripts before it."""
+
+    view: str
+    sql: str
+    types: tuple[HiveType, ...]
+    script: Script
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
 class SparkJob:
     """Spark SQL (session zone UTC, ANSI off) over its inputs, and the columns of its result."""
 
     sql: str
     inputs: tuple[DruidInput | TableInput, ...]
     columns: tuple[ResultColumn, ...]
+    scripts: tuple[ScriptInput, ...] = ()
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:

@@ -31,6 +31,7 @@ from hivedruid.plan.rex import (
     walk,
 )
 from hivedruid.plan.scope import Relation, Scope
+from hivedruid.plan.scripts import outside, script_of, transformed
 
 if TYPE_CHECKING:
     from hivedruid.plan.build import Builder
@@ -55,6 +56,11 @@ class SelectBlock:
                 raise UnsupportedError(f"{clause.upper()} is not Hive SQL", span=self.b.span(self.e.args[clause]))
         saved, self.b.grouping_id = self.b.grouping_id, None
         try:
+            if (call := script_of(self.e)) is not None:
+                self.node = transformed(self.b, self.e, call, self.scope.parent)
+                self.e = outside(self.e)
+                self.scope.relations = [Relation(None, self.node.columns)]
+                return self._select()
             self._from()
             if self.e.args.get("where"):
                 condition = self._condition(self.e.args["where"].this)

@@ -84,6 +84,8 @@ def _attributes(node: Node) -> dict[str, Attribute]:
         return {"kind": node.kind, "all": str(node.all).lower()}
     if isinstance(node, nodes.DruidUnnest):
         return {"array": show(node.array), "outer": "true" if node.outer else None}
+    if isinstance(node, nodes.Transform):
+        return {"script": node.script.command}
     if isinstance(node, nodes.LateralView):
         return {"generator": show(node.generator)}
     return {"rows": len(node.rows)} if isinstance(node, nodes.Values) else {}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.table import Column
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
@@ -14,9 +15,9 @@ from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.ctes import map_ctes, with_ctes
 from hivedruid.plan.literals import in_zone, zone_of
-from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan
+from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan, Transform
 from hivedruid.plan.optimizer import Trace, optimize
-from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, SparkJob, TableInput
+from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.segment_scans import NO_SEGMENTS, SegmentScans
@@ -307,6 +308,7 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
 
     inputs: list[DruidInput | TableInput] = []
     views: dict[int, str] = {}
+    scripts: list[ScriptInput] = []
 
     def leaf(node: Node) -> str | None:
         if isinstance(node, DruidQuery):
@@ -319,10 +321,19 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
                 views[id(node)] = f"{node.table.name.replace('@', '_')}_{len(views)}"
                 inputs.append(known.table_input(node, views[id(node)]))
             return views[id(node)]
+        if isinstance(node, Transform):
+            if id(node) not in views:
+                read = node.input.columns
+                text = to_spark_sql(node.input, known.zone, leaf, tuple(f"_{i}" for i in range(len(read))))
+                views[id(node)] = view = f"script_{len(views)}"
+                made = tuple(Column(c.id, c.type) for c in node.columns)
+                scripts.append(ScriptInput(view, text, tuple(c.type for c in read), node.script, made))
+            return views[id(node)]
         return None
 
     sql = to_spark_sql(node, known.zone, leaf, names)
-    return SparkJob(sql, tuple(inputs), tuple(ResultColumn(c.name, c.type) for c in node.columns))
+    columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
+    return SparkJob(sql, tuple(inputs), columns, tuple(scripts))
 
 
 def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:

@@ -19,6 +19,7 @@ from hivedruid.spark.cells import identifier
 from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
+from hivedruid.spark.relations import query
 from hivedruid.spark.serde import is_json
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ class JobInputs:
                 found[item.view] = self._topic_frame(running.spark, item, scratch)
             else:
                 found[item.view] = self._frame(running, item, druid_files, access)
+        if job.scripts:
+            from hivedruid.spark.scripts import script_folder, script_frame
+
+            folder = script_folder(self.settings, scratch)
+            for script in job.scripts:
+                read = {view: frame for view, frame in found.items() if identifier(view) in script.sql}
+                rows = query(running.spark, script.sql, read)
+                found[script.view] = script_frame(running.spark, rows, script, self.settings, folder)
         return found
 
     def _frame(

@@ -13,6 +13,8 @@ from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import utility as u
 
+FILES = "hivedruid.transform.files"
+
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
     """Raises SemanticError, with the position, for an unknown table, column, database or setting, or an invalid
@@ -24,6 +26,9 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _without_effect(statement: u.WithoutEffect, snapshot: Snapshot, note: Note | None) -> StatementPlan:
+    if statement.files and snapshot.settings.get("hivedruid.transform.enabled", "").lower() == "true":
+        known = snapshot.settings.get(FILES, "").splitlines()
+        return StatementPlan((ChangeSetting(FILES, "\n".join(dict.fromkeys([*known, *statement.files]))),))
     if snapshot.settings.get("hivedruid.statements.without.effect") == "refuse":
         raise UnsupportedError(statement.reason, span=statement.span, hint=statement.hint)
     if note is not None:

@@ -94,11 +94,13 @@ class SetSetting(Statement):
 
 @dataclass(frozen=True)
 class WithoutEffect(Statement):
-    """A statement of Hive that is accepted and does nothing, for a reason: GRANT, LOCK TABLE, ADD JAR, …."""
+    """A statement of Hive that is accepted and does nothing, for a reason: GRANT, LOCK TABLE, ADD JAR, …. `files` are
+    those of ADD FILE, which has an effect if scripts may run."""
 
     reason: str
     hint: str
     span: Span | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.errors import ParseError, UnsupportedError
+from hivedruid.errors import ParseError
 from hivedruid.parser import parse
 from hivedruid.script import SourceStatement
 
@@ -47,11 +47,6 @@ def test_refused(text: str, message: str, at: str) -> None:
     assert span is not None
     assert text[span.column - 1 :].startswith(at)
     assert span.column - 1 == (text.rindex(at) if at else len(text))
-
-
-def test_a_script_for_rows_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="TRANSFORM"):
-        parse(SourceStatement("SELECT TRANSFORM(a) USING 'cat' AS (b) FROM t"))
 
 
 @pytest.mark.parametrize(
