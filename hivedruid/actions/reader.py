@@ -130,6 +130,7 @@ class TableReader:
 
     def statement(self, statement: Statement) -> None:
         """The tables of DDL, DML and utility statements, found by the types of their fields."""
+        from hivedruid.actions.ddl.avro_schemas import avro_files_schema
         from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
         from hivedruid.parser.statements.materialized import CreateMaterializedView
         from hivedruid.parser.statements.statistics import AnalyzeTable
@@ -148,6 +149,8 @@ class TableReader:
         if isinstance(statement, CreateTable):
             database = (statement.name.database or self.facts.database).lower()
             self.new_place = self.facts.names.iceberg_place(database)
+            if (schema := avro_files_schema(statement, self.facts.settings)) is not None:
+                self.avro_schemas = (schema,)
         if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
         if isinstance(statement, CreateTable) and "KafkaStorageHandler" in (statement.storage_handler or ""):

@@ -37,7 +37,8 @@ _OTHER_FORMATS = {
     "SEQUENCEFILE": "SequenceFileInputFormat",
     "RCFILE": "RCFileInputFormat",
 }
-"""Formats whose files cannot be read, and their input formats."""
+"""Formats that tables in the home folder may declare without effect, and their input formats. Only files of AVRO can be
+read."""
 _ICEBERG = ("iceberg", "org.apache.iceberg.mr.hive.hiveicebergstoragehandler")
 
 
@@ -194,13 +195,24 @@ class TableClauses:
             cursor.index += 1
             self.found["other_format"] = Clause(f"STORED AS {word}", cursor.span(token))
             return
+        if word == "AVRO":
+            cursor.index += 1
+            self.found["stored_as"] = "avro"
+            return
         if word not in _FILE_FORMATS:
             if not word.isidentifier():
                 cursor.fail("a file format")
+            why = (
+                ": Spark has no reader of such files outside of Hive tables of its own"
+                if word in _OTHER_FORMATS
+                else ""
+            )
             raise UnsupportedError(
-                f"STORED AS {word} is not supported",
+                f"STORED AS {word} is not supported{why}",
                 span=cursor.span(token),
-                hint="use ORC, PARQUET, TEXTFILE or JSONFILE",
+                hint="copy the files in Hive into a table STORED AS ORC, PARQUET, AVRO, TEXTFILE or JSONFILE"
+                if why
+                else "use ORC, PARQUET, AVRO, TEXTFILE or JSONFILE",
             )
         cursor.index += 1
         self.found["stored_as"] = _FILE_FORMATS[word]
@@ -216,6 +228,9 @@ class TableClauses:
         format_ = INPUT_FORMATS.get(class_name)
         if class_name in _OTHER_FORMATS.values() and self._has_own_files:
             self.found["other_format"] = Clause(f"STORED AS INPUTFORMAT '{name}'", cursor.span(token))
+            return
+        if class_name == _OTHER_FORMATS["AVRO"]:
+            self.found["stored_as"] = "avro"
             return
         if format_ is None:
             raise UnsupportedError(

@@ -15,7 +15,7 @@ from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
 from hivedruid.setting_types import resolve_zone
-from hivedruid.spark import paths
+from hivedruid.spark import avro_files, paths
 from hivedruid.spark.cells import (
     CellFormat,
     delimited_cell,
@@ -171,6 +171,8 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
     from pyspark.errors import PySparkException
 
     table = item.table
+    if table.format == "avro":
+        return _declared_frame(spark, item, path)
     reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
     form = "orc" if table.format == "orc" else "parquet"
     try:
@@ -207,15 +209,17 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
 
 
 def _declared_frame(spark: SparkSession, item: TableInput, path: Place) -> DataFrame:
-    """Parquet files whose schemas Spark does not merge, such as those of Hive and of Spark with timestamps: read as the
-    table declares them. Spark reads both as TIMESTAMP in UTC."""
+    """Avro files, and Parquet files whose schemas Spark does not merge, such as those of Hive and of Spark with
+    timestamps: read as the table declares them. Spark reads timestamps as TIMESTAMP in UTC."""
     columns = [column for column in item.table.stored_columns if column.name in item.columns]
+    is_avro = item.table.format == avro_files.FORMAT
     types = [spark_type(column.type).replace("TIMESTAMP_NTZ", "TIMESTAMP") for column in columns]
     fields = ", ".join(f"{identifier(c.field_name)} {type_}" for c, type_ in zip(columns, types, strict=True))
+    fields = avro_files.fields_of(columns) if is_avro else fields
+    reader, places = spark.read.option("recursiveFileLookup", value=True).schema(fields), [path]
     if isinstance(path, paths.Folders):
-        rows = _reader(spark, path, fields).parquet(*path.paths)
-    else:
-        rows = spark.read.option("recursiveFileLookup", value=True).schema(fields).parquet(path)
+        reader, places = _reader(spark, path, fields), list(path.paths)
+    rows = avro_files.reader_of(reader, item.table).load(places) if is_avro else reader.parquet(*places)
     return _cast_by_name(rows, rows.schema, item.table, item.columns, _of_folders(path))
 
 

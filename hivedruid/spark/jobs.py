@@ -51,6 +51,7 @@ from hivedruid.spark import (
     topics,
     writing,
 )
+from hivedruid.spark.avro_files import FORMAT as AVRO
 from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.job_inputs import JobInputs
@@ -358,6 +359,7 @@ class SparkRunner:
         of_topics = [table for table in read if table.kind == "kafka"]
         if self._rejects is not None:
             written += filter(None, map(self._rejects.find, of_topics))
+        of_avro = any(table.format == AVRO for table in (*read, *filter(None, [target])))
         needed = [*written, *(table for table in read if table.has_snapshots and self.iceberg.may_exist(table))]
         self._check_secrets(of_topics)
         for table in needed:
@@ -367,7 +369,11 @@ class SparkRunner:
             home_catalog.prepare(self._home)
         self._note_open_driver()
         with session.job(
-            self._settings, self._home, libraries=bool(needed or of_topics), progress=self._progress, name=self._name
+            self._settings,
+            self._home,
+            libraries=bool(needed or of_topics or of_avro),
+            progress=self._progress,
+            name=self._name,
         ) as running:
             running.use_catalogs([table.iceberg for table in needed if table.iceberg is not None], self._settings)
             self.iceberg.make_ready(running.spark, needed, target)

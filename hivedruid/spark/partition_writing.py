@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.table import Column, Table
 from hivedruid.plan.physical import SparkJob
 from hivedruid.setting_types import other_machines
-from hivedruid.spark import paths, writing
+from hivedruid.spark import avro_files, paths, writing
 from hivedruid.spark.arrivals import Arrivals
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.partitioned import of_files
@@ -62,6 +62,8 @@ def _write(frame: DataFrame, table: Table, folder: str) -> None:
     elif table.format == "textfile":
         lines = frame.selectExpr(f"{writing.line(files)} AS _line", *map(identifier, names))
         lines.write.mode("append").partitionBy(*names).text(folder)
+    elif table.format == avro_files.FORMAT:
+        avro_files.write(frame, files, folder, names)
     else:
         form = "parquet" if table.format == "parquet" else "orc"
         frame = frame if form == "parquet" else writing.as_hive_stores(frame, files)

@@ -14,7 +14,7 @@ from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.filesystems import Access, local_path
 from hivedruid.iceberg.partitions import ALL_ROWS
 from hivedruid.scratch import make_room
-from hivedruid.spark import inputs, paths
+from hivedruid.spark import avro_files, inputs, paths
 from hivedruid.spark.arrivals import HINT, Arrivals
 from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal
@@ -228,6 +228,8 @@ def _write_folder(frame: DataFrame, table: Table, folder: str, *, is_plain: bool
         json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
     elif table.format == "textfile" or is_json(table):
         frame.selectExpr(f"{line(table)} AS value").write.mode("append").text(folder)
+    elif table.format == avro_files.FORMAT:
+        avro_files.write(frame, table, folder)
     elif table.format == "parquet":
         frame.write.mode("append").parquet(folder)
     else:

@@ -147,6 +147,10 @@ def _check_parquet(change: ColumnChange) -> None:
     _check_by_name(change, _is_stored_alike, "Spark does not read Parquet files with both types together")
 
 
+def _check_avro(change: ColumnChange) -> None:
+    _check_by_name(change, _is_stored_alike, "Spark does not read Avro files with both types")
+
+
 def _check_orc(change: ColumnChange) -> None:
     names, new = [c.name for c in change.table.columns], [c.name for c in change.after]
     if new[: len(names)] != names:
@@ -162,6 +166,7 @@ def _check_orc(change: ColumnChange) -> None:
 _CHECKS: Mapping[str, Callable[[ColumnChange], None]] = {
     "jsonfile": _check_json,
     "parquet": _check_parquet,
+    "avro": _check_avro,
     "orc": _check_orc,
 }
 """By the format of files whose columns are read by name."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER, TableKind
 from hivedruid.catalog.properties import PROPERTIES
 from hivedruid.catalog.table import Column
-from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING
+from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING, HiveType
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.secret_text import redact
 
@@ -31,6 +31,7 @@ SERDE_FORMATS: dict[str, str] = {
     _PACKAGE + "serde2.lazy.LazySimpleSerDe": "textfile",
     _PACKAGE + "ql.io.orc.OrcSerde": "orc",
     _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe": "parquet",
+    _PACKAGE + "serde2.avro.AvroSerDe": "avro",
 }
 """The supported SerDes and their file formats."""
 
@@ -43,13 +44,14 @@ OTHER_SERDES = frozenset(
         "lazybinary.LazyBinarySerDe",
     )
 )
-"""SerDes of formats whose files cannot be read; managed tables may declare them."""
+"""SerDes of formats that managed tables may declare without effect; only files of Avro can be read."""
 
 FORMAT_SERDES: dict[str, str] = {
     "textfile": _PACKAGE + "serde2.lazy.LazySimpleSerDe",
     "jsonfile": _PACKAGE + "serde2.JsonSerDe",
     "orc": _PACKAGE + "ql.io.orc.OrcSerde",
     "parquet": _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe",
+    "avro": _PACKAGE + "serde2.avro.AvroSerDe",
 }
 """The SerDe that STORED AS means."""
 
@@ -211,10 +213,17 @@ def normalized_location(location: str) -> str:
 
 
 def as_serde_reads(columns: tuple[Column, ...], serde: Mapping[str, str]) -> tuple[Column, ...]:
-    """OpenCSVSerde returns every column as a string, regardless of the declared type."""
+    """OpenCSVSerde returns every column as a string, regardless of the declared type; Avro has no short integers."""
+    if serde.get("serialization.lib") == FORMAT_SERDES["avro"]:
+        return tuple(replace(column, type=_of_avro(column.type)) for column in columns)
     if serde.get("serialization.lib") != OPEN_CSV:
         return columns
     return tuple(replace(column, type=STRING) for column in columns)
+
+
+def _of_avro(type_: HiveType) -> HiveType:
+    children = tuple(_of_avro(child) for child in type_.children)
+    return INT if type_.name in ("tinyint", "smallint") else replace(type_, children=children)
 
 
 def is_regex(serde: Mapping[str, str]) -> bool:

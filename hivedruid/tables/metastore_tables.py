@@ -31,12 +31,14 @@ _INPUT_FORMATS = {
     "jsonfile": "org.apache.hadoop.mapred.TextInputFormat",
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
     "parquet": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+    "avro": "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
 }
 _OUTPUT_FORMATS = {
     "textfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "jsonfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
     "parquet": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
+    "avro": "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
 }
 _OF_HIVE = frozenset(
     """

@@ -11,7 +11,7 @@ from hivedruid.errors import Span, UnsupportedError
 from hivedruid.parser.statements.ddl import Property
 
 if TYPE_CHECKING:
-    from hivedruid.parser.statements.ddl import CreateTable
+    from hivedruid.parser.statements.ddl import Clause, CreateTable
 
 EXTERNAL = "external"
 """The folder in the home for external tables without LOCATION."""
@@ -28,10 +28,13 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
         return statement, None
     given = {item.key.lower(): item for item in statement.properties}
     if not statement.external:
+        if statement.location is not None and _is_avro(statement.other_format):
+            statement = replace(statement, stored_as="avro", other_format=None)
         if statement.location is not None and statement.other_format is not None:
             raise UnsupportedError(
                 f"{statement.other_format.text} is not supported for files at a LOCATION",
-                span=statement.other_format.span, hint="use ORC, PARQUET, TEXTFILE or JSONFILE, or remove LOCATION",
+                span=statement.other_format.span,
+                hint="use ORC, PARQUET, AVRO, TEXTFILE or JSONFILE, or remove LOCATION",
             )  # fmt: skip
         layout = statement.partitioned_by is not None and not statement.partitioned_by.at_end
         transactional = "transactional" in given and given["transactional"].value.lower() == "true"
@@ -46,3 +49,7 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
     name = statement.name
     folder = name.name if database == "default" else f"{database}.db/{name.name}"
     return replace(statement, location=f"{warehouse}/{folder}", location_span=name.span), None
+
+
+def _is_avro(clause: Clause | None) -> bool:
+    return clause is not None and (clause.text == "STORED AS AVRO" or "AvroContainerInputFormat" in clause.text)

@@ -231,7 +231,7 @@ def test_other_explains_are_refused() -> None:
         ("CREATE MATERIALIZED VIEW v DISTRIBUTED ON (a) SORTED ON (a) AS SELECT 1 AS a", "DISTRIBUTED ON"),
         ("CREATE TEMPORARY VIEW v AS SELECT 1", "CREATE TEMPORARY VIEW"),
         ("CREATE TABLE t (a int) STORED AS INPUTFORMAT 'x' OUTPUTFORMAT 'y'", "'x'"),
-        ("CREATE EXTERNAL TABLE t (a int) STORED AS AVRO", "AVRO"),
+        ("CREATE EXTERNAL TABLE t (a int) STORED AS RCFILE", "RCFILE"),
     ],
 )
 def test_what_is_not_done_is_refused_with_the_reason_and_what_to_do(text: str, place: str) -> None:
