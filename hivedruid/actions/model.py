@@ -49,6 +49,11 @@ class Action:
         """The native queries that it runs first, for EXPLAIN."""
         return ()
 
+    @property
+    def jobs(self) -> tuple[SparkJob, ...]:
+        """The Spark jobs whose rows it uses, also those of subqueries and of the view that it builds."""
+        return self.writes.jobs if self.writes is not None and self.writes is not self else ()
+
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
         """The same action with each of its native queries changed."""
         del change
@@ -70,6 +75,10 @@ class OverJob:
     """For actions over the rows of a Spark job: their native queries are those of the job."""
 
     job: SparkJob
+
+    @property
+    def jobs(self) -> tuple[SparkJob, ...]:
+        return (self.job,)
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:

@@ -130,7 +130,6 @@ class TableReader:
 
     def statement(self, statement: Statement) -> None:
         """The tables of DDL, DML and utility statements, found by the types of their fields."""
-        from hivedruid.actions.ddl.avro_schemas import avro_files_schema
         from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
         from hivedruid.parser.statements.materialized import CreateMaterializedView
         from hivedruid.parser.statements.statistics import AnalyzeTable
@@ -149,8 +148,7 @@ class TableReader:
         if isinstance(statement, CreateTable):
             database = (statement.name.database or self.facts.database).lower()
             self.new_place = self.facts.names.iceberg_place(database)
-            if (schema := avro_files_schema(statement, self.facts.settings)) is not None:
-                self.avro_schemas = (schema,)
+            self._schema_of_files(statement)
         if isinstance(statement, CreateTable) and "DruidStorageHandler" in (statement.storage_handler or ""):
             self._discover(statement)
         if isinstance(statement, CreateTable) and "KafkaStorageHandler" in (statement.storage_handler or ""):
@@ -239,6 +237,17 @@ class TableReader:
             from hivedruid.clients.topic_sample import sample_of
 
             self.sample = sample_of(properties)
+
+    def _schema_of_files(self, statement: CreateTable) -> None:
+        """Read the Avro schema with the columns of a new table of files."""
+        from hivedruid.tables.avro_columns import schema_of_files
+
+        literal, url = schema_of_files(statement) or ("", "")
+        if url and not literal:
+            from hivedruid.clients.schema_urls import schema_at
+
+            literal = schema_at(url, statement.name.name, self.facts.settings)
+        self.avro_schemas = (literal,) if literal else ()
 
     def _comments(self, named: str) -> None:
         for name in self.facts.catalog.databases():

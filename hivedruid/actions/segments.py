@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from hivedruid.actions.model import Action, OverJob
-from hivedruid.actions.select.model import EvaluateLocally
+from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
 from hivedruid.catalog.statistics import TableStatistics
@@ -15,7 +14,7 @@ from hivedruid.engine.capabilities import SegmentStorage
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import find
 from hivedruid.filesystems import Access, local_path, open_location
-from hivedruid.plan.physical import DruidInput, SparkJob
+from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
 from hivedruid.plan.segment_queries import ServedSegments, least_rows
 from hivedruid.plan.segment_scans import ScannedSegments
@@ -46,19 +45,9 @@ def needed_segments(built: StatementPlan, snapshot: Snapshot, druid: Callable[[]
     return found
 
 
-def spark_jobs(action: Action) -> list[SparkJob]:
-    """The Spark jobs of an action."""
-    jobs = [action.job] if isinstance(action, OverJob | EvaluateLocally) else []
-    if (write := action.writes) is not None:
-        jobs.append(write.job)
-    return jobs
-
-
 def _scanned(action: Action) -> set[str]:
     """The data sources whose stored rows a Spark job of the action reads."""
-    inputs = [
-        item for job in spark_jobs(action) for item in job.inputs if isinstance(item, DruidInput) and not item.reducers
-    ]
+    inputs = [item for job in action.jobs for item in job.inputs if isinstance(item, DruidInput) and not item.reducers]
     return {source for item in inputs if (source := item.read.scanned) is not None}
 
 

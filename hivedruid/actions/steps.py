@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.brief import written
-from hivedruid.actions.model import OverJob
 from hivedruid.actions.plan_text import scan_lines
 from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally
-from hivedruid.actions.writing.model import ChangeTableRows
 from hivedruid.druid.query import native_query
 from hivedruid.plan import nodes
 from hivedruid.plan.ctes import cte_scans
@@ -48,12 +46,8 @@ def steps(built: StatementPlan) -> tuple[Step, ...]:
     return (*(step for root in roots for step in root), *asked)
 
 
-def _jobs(action: Action) -> Iterator[SparkJob]:
-    done = action.writes or action
-    if isinstance(done, OverJob):
-        yield done.job
-    elif isinstance(done, ChangeTableRows):
-        yield from done.subqueries.values()
+def _jobs(action: Action) -> tuple[SparkJob, ...]:
+    return () if isinstance(action, EvaluateLocally) else action.jobs
 
 
 def _writes(action: Action) -> Iterator[Step]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from hivedruid.actions.segments import spark_jobs
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
 from hivedruid.catalog.table import Table
@@ -22,7 +21,7 @@ def needed_topics(built: StatementPlan, snapshot: Snapshot, ask: Ask) -> Mapping
     tables: dict[tuple[str, str], Table] = {}
     moments: dict[tuple[str, str], set[int]] = {}
     for action in built.actions:
-        for item in (item for job in spark_jobs(action) for item in job.inputs):
+        for item in (item for job in action.jobs for item in job.inputs):
             if isinstance(item, TableInput) and item.topic is not None:
                 key = (item.table.database, item.table.name)
                 tables[key] = item.table

@@ -28,6 +28,17 @@ def needs_schemas(statement: CreateTable, properties: Mapping[str, str]) -> bool
     return bool(schema_property(properties, URL)) or REGISTRY in properties
 
 
+def schema_of_files(statement: CreateTable) -> tuple[str, str] | None:
+    """The literal and the URL of the schema with the columns of a new table of Avro files; None for other tables, and
+    those with columns of their own."""
+    lib = next((item.value for item in statement.serde if item.key == "serialization.lib"), "")
+    is_files = statement.stored_as == "avro" or (statement.external and lib.endswith(".AvroSerDe"))
+    if not is_files or statement.columns or statement.query is not None or statement.storage_handler is not None:
+        return None
+    properties = {item.key: item.value for item in (*statement.serde, *statement.properties)}
+    return schema_property(properties, LITERAL), schema_property(properties, URL)
+
+
 def avro_columns(schemas: Iterable[str], span: Span | None = None) -> tuple[ColumnDef, ...]:
     """The columns of AvroSerDe for records of several schemas, the newest first: those of its fields, then the fields
     that only older schemas have. Raises SemanticError, UnsupportedError."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from struct import unpack
 
-from hivedruid.catalog.avro import LITERAL, URL, schema_property
+from hivedruid.catalog.avro import URL, schema_property
 from hivedruid.clients.schema_registry import latest_schema, schemas_of
 from hivedruid.clients.schema_urls import schema_at
 from hivedruid.clients.topic_sample import sample_of
@@ -16,19 +16,6 @@ from hivedruid.tables.topic_columns import topic_properties
 
 _FRAME = 5
 """Bytes before a record in Confluent's wire format: 0, and the id of the schema in 4 bytes."""
-
-
-def avro_files_schema(statement: CreateTable, settings: Mapping[str, str]) -> str | None:
-    """The schema with the columns of a new table of Avro files, if it has none of its own; None for other tables."""
-    lib = next((item.value for item in statement.serde if item.key == "serialization.lib"), "")
-    is_avro = statement.stored_as == "avro" or (statement.external and lib.endswith(".AvroSerDe"))
-    if not is_avro or statement.columns or statement.query is not None or statement.storage_handler is not None:
-        return None
-    properties = {item.key: item.value for item in (*statement.serde, *statement.properties)}
-    if given := schema_property(properties, LITERAL):
-        return given
-    url = schema_property(properties, URL)
-    return schema_at(url, statement.name.name, settings) if url else None
 
 
 def find_schemas(statement: CreateTable, settings: Mapping[str, str]) -> tuple[str, ...]:

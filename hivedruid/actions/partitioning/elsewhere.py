@@ -8,10 +8,8 @@ from datetime import date, datetime
 from typing import Any
 
 from hivedruid.actions.model import Action
-from hivedruid.actions.segments import spark_jobs
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import StatementPlan
-from hivedruid.actions.writing.model import ChangeTableRows
 from hivedruid.catalog.metastore import Metastore
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Column, Table
@@ -58,10 +56,8 @@ def _any(conditions: Iterable[str | None]) -> str | None:
 
 
 def _inputs(actions: Iterable[Action]) -> Iterator[TableInput]:
-    """The inputs of the Spark jobs of actions, also of the subqueries of row changes."""
     for action in actions:
-        subqueries = action.subqueries.values() if isinstance(action, ChangeTableRows) else ()
-        for job in (*spark_jobs(action), *subqueries):
+        for job in action.jobs:
             yield from (item for item in job.inputs if isinstance(item, TableInput))
 
 

@@ -81,6 +81,10 @@ class EvaluateLocally(Action):
     tiers: tuple[TieredTable, ...] = ()
 
     @property
+    def jobs(self) -> tuple[SparkJob, ...]:
+        return (self.job,)
+
+    @property
     def reads(self) -> tuple[DruidRead, ...]:
         return tuple(item.read for item in self.plan.inputs)
 

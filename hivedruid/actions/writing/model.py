@@ -140,6 +140,10 @@ class ChangeTableRows(Action):
     subqueries: Mapping[str, SparkJob] = field(default_factory=dict, hash=False)
 
     @property
+    def jobs(self) -> tuple[SparkJob, ...]:
+        return tuple(self.subqueries.values())
+
+    @property
     def reads(self) -> tuple[DruidRead, ...]:
         return tuple(read for job in self.subqueries.values() for read in job.reads)
 

@@ -131,7 +131,6 @@ def test_iceberg() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("av", "its SerDe org.apache.hadoop.hive.serde2.avro.AvroSerDe is not supported"),
         ("seq", "its input format org.apache.hadoop.mapred.SequenceFileInputFormat is not supported"),
         ("un", "column 'a' has the type uniontype<int,string>, which is not supported"),
         ("acid", "it is an ACID table, whose folders contain the delta files of Hive's transactions"),
@@ -158,7 +157,7 @@ def test_tables_of_other_systems_say_why() -> None:
     assert "without the property metadata_location" in (table_of(gone, URIS).unreadable or ("",))[0]
 
 
-@pytest.mark.parametrize("name", ["adults", "csv", "days", "js", "orcs", "parq", "people", "topic", "wiki"])
+@pytest.mark.parametrize("name", ["adults", "av", "csv", "days", "js", "orcs", "parq", "people", "topic", "wiki"])
 def test_what_is_stored_is_the_table(name: str) -> None:
     made = table(name)
     again = replace(stored_of(made), id=STORED[name].id)
@@ -171,7 +170,7 @@ def test_what_is_stored_is_the_table(name: str) -> None:
 
 def test_what_insert_refuses() -> None:
     allowed = [name for name in STORED if table(name).unwritable is None]
-    assert allowed == ["adults", "csv", "days", "js", "managed", "orcs", "parq", "people"]
+    assert allowed == ["adults", "av", "csv", "days", "js", "managed", "orcs", "parq", "people"]
     assert table("wiki").unwritable == (
         "it is a Druid table", "create one in the home with TBLPROPERTIES ('druid.datasource' = 'default.wiki')",
     )  # fmt: skip
