@@ -95,6 +95,9 @@ class Metastore(Protocol):
         """Remove the statistics of a table, or of these partitions of it, which rows that are about to be written make
         wrong: Hive returns count(*) from them."""
 
+    def commit_iceberg(self, table: Table, before: str, after: str) -> None:
+        """Make a metadata file of an Iceberg table the current one. Raises ExecutionError if it was not `before`."""
+
     def create_table(self, table: Table) -> None: ...
 
     def drop_table(self, table: Table, *, delete_data: bool) -> None: ...

@@ -4,10 +4,13 @@ that Thrift generates from the metastore's interface, which pyiceberg contains."
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from copy import deepcopy
+from functools import partial
 from getpass import getuser
+from socket import gethostname
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 from hivedruid.catalog.databases import DatabaseDetails, OwnerType
@@ -18,7 +21,7 @@ from hivedruid.errors import ConnectError, ExecutionError, UsageError
 from hivedruid.secret_text import remember
 from hivedruid.secrets import is_secret
 from hivedruid.setting_types import metastore_addresses, span_seconds
-from hivedruid.tables.metastore_tables import partition_of, stored_of, table_of
+from hivedruid.tables.metastore_tables import METADATA_LOCATION, partition_of, stored_of, table_of
 
 T = TypeVar("T")
 CONNECT = "hive.metastore.client.connection.timeout"
@@ -28,6 +31,8 @@ ALL = -1
 _CATALOG = "hive"
 """The metastore's default catalog."""
 _STATISTICS = frozenset({"COLUMN_STATS_ACCURATE", "numRows", "rawDataSize", "numFiles", "totalSize"})
+_PATIENCE = 10.0
+"""Seconds to wait for a lock of a table."""
 _BATCH = 300
 """Partitions in one response."""
 
@@ -100,6 +105,51 @@ class HiveMetastore:
         found = (partition_of(StoredPartition(each.values, _storage(each.sd)), table) for each in stored)
         columns = table.partition_columns
         return tuple(sorted(found, key=lambda partition: partition.name(columns)))
+
+    def commit_iceberg(self, table: Table, before: str, after: str) -> None:
+        types, place = _types(), (table.database, table.name)
+        expected = types.EnvironmentContext(
+            {
+                "DO_NOT_UPDATE_STATS": "true",
+                "expected_parameter_key": METADATA_LOCATION,
+                "expected_parameter_value": before,
+            }
+        )
+        with self._locked(table):
+            stored = self._described(*place)
+            if stored is None or stored.parameters.get(METADATA_LOCATION) != before:
+                raise _changed(table)
+            _without_statistics(stored)
+            stored.parameters |= {METADATA_LOCATION: after, "previous_metadata_location": before}
+            self._request(lambda client: client.alter_table_with_environment_context(*place, stored, expected))
+
+    @contextmanager
+    def _locked(self, table: Table) -> Iterator[None]:
+        """Hold the lock with which Iceberg's other clients commit. A metastore without transactions has no locks: then
+        the metastore's comparison alone decides."""
+        from thrift.Thrift import TApplicationException
+
+        types = _types()
+        part = types.LockComponent(
+            level=types.LockLevel.TABLE, type=types.LockType.EXCLUSIVE, dbname=table.database, tablename=table.name,
+            isTransactional=True,
+        )  # fmt: skip
+        lock = None
+        with suppress(types.MetaException, TApplicationException):
+            request = types.LockRequest(component=[part], user=_user(), hostname=gethostname())
+            lock = self._call(lambda client: client.lock(request))
+        try:
+            deadline = monotonic() + _PATIENCE
+            while lock is not None and lock.state == types.LockState.WAITING and monotonic() < deadline:
+                sleep(0.1)
+                lock = self._call(partial(_check, types.CheckLockRequest(lockid=lock.lockid)))
+            if lock is not None and lock.state != types.LockState.ACQUIRED:
+                raise _changed(table)
+            yield
+        finally:
+            if lock is not None:
+                release = types.UnlockRequest(lockid=lock.lockid)
+                self._call(lambda client: client.unlock(release))
 
     def create_table(self, table: Table) -> None:
         types, stored = _types(), stored_of(table)
@@ -258,6 +308,17 @@ class HiveMetastore:
             f"cannot reach the Hive metastore {self.uris}: {cause}",
             hint=f"check that it runs and that {URIS} is its address, or use SET {URIS}= to work without it",
         )
+
+
+def _check(request: Any, client: Any) -> Any:
+    return client.check_lock(request)
+
+
+def _changed(table: Table) -> ExecutionError:
+    return ExecutionError(
+        f"another program changed {table.full_name} while its rows were written; nothing was added",
+        hint="rerun the statement",
+    )
 
 
 def _without_statistics(stored: Any) -> bool:

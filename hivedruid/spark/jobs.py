@@ -58,6 +58,7 @@ from hivedruid.spark.job_inputs import JobInputs
 from hivedruid.spark.rejects import Check, RejectsTables
 from hivedruid.spark.relations import Frames, query, views
 from hivedruid.spark.rows import stream
+from hivedruid.tables.metastore_tables import ICEBERG
 from hivedruid.tables.rejects import rejects_name
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
     from hivedruid.druid.segment_plan import SegmentPlan
     from hivedruid.engine.capabilities import SegmentStorage
+    from hivedruid.spark.metastore_iceberg import Commit
     from hivedruid.spark.session import Job
     from hivedruid.spark.tiers import Division
     from hivedruid.spark.topic_formats import Schemas
@@ -195,6 +197,12 @@ class SparkRunner:
             if is_directory:
                 return writing.write_directory(frame, table, is_elsewhere=is_elsewhere)
             return writing.write_files(frame, table, overwrite=overwrite, is_elsewhere=is_elsewhere)
+
+    def write_in_metastore(self, job: SparkJob, table: Table, commit: Commit, *, overwrite: bool) -> int:
+        """The same for an Iceberg table of a Hive metastore; see `metastore_iceberg`."""
+        from hivedruid.spark.metastore_iceberg import insert
+
+        return insert(self, self._home, job, table, commit, overwrite=overwrite)
 
     def maintain(self, table: Table, work: Callable[[SparkSession], T], otherwise: T) -> T:
         """Run procedures on a managed table; returns `otherwise` if nothing was written to it."""
@@ -359,7 +367,7 @@ class SparkRunner:
         of_topics = [table for table in read if table.kind == "kafka"]
         if self._rejects is not None:
             written += filter(None, map(self._rejects.find, of_topics))
-        of_avro = any(table.format == AVRO for table in (*read, *filter(None, [target])))
+        has_libraries = any(table.format in (AVRO, ICEBERG) for table in (*read, *filter(None, [target])))
         needed = [*written, *(table for table in read if table.has_snapshots and self.iceberg.may_exist(table))]
         self._check_secrets(of_topics)
         for table in needed:
@@ -371,7 +379,7 @@ class SparkRunner:
         with session.job(
             self._settings,
             self._home,
-            libraries=bool(needed or of_topics or of_avro),
+            libraries=bool(needed or of_topics or has_libraries),
             progress=self._progress,
             name=self._name,
         ) as running:

@@ -64,17 +64,28 @@ def write_iceberg(
     `replaced` is the condition of the replaced rows, None for those in the partitions of the new ones. Raises
     ExecutionError if other partition specs divided the rows otherwise.
     """
-    from pyspark.sql.connect.functions import expr
-
     if table.iceberg is not None and not overwrite and not spark.catalog.tableExists(inputs.iceberg_name(table)):
         return _create_with_rows(spark, frame, table, tables)
-    name, commit = inputs.iceberg_name(table), uuid4().hex
     is_divided = overwrite and replaced != ALL_ROWS and tables.exists(spark, table)
     present = tables.layout(spark, table) if is_divided else None
     if table.iceberg is None:
         tables.make(spark, table)
     if present is not None:
         tables.check_spec(spark, table, present)
+    rows = append_or_replace(spark, frame, table, overwrite=overwrite, replaced=replaced)
+    if tables.is_own(table):
+        folder = tables.folder(table)
+        check_arrived(rows, (folder / "metadata").is_dir(), folder)
+    return rows
+
+
+def append_or_replace(
+    spark: SparkSession, frame: DataFrame, table: Table, *, overwrite: bool, replaced: str | None
+) -> int:
+    """Write to an Iceberg table as above; returns the number of rows."""
+    from pyspark.sql.connect.functions import expr
+
+    name, commit = inputs.iceberg_name(table), uuid4().hex
 
     def write(counted: DataFrame) -> None:
         writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit)
@@ -90,9 +101,6 @@ def write_iceberg(
         added = "coalesce(max(CAST(summary['added-records'] AS BIGINT)), 0) AS added"
         commits = spark.table(f"{name}.snapshots").where(f"summary['hivedruid.commit'] = '{commit}'")
         rows = int(commits.selectExpr(added).collect()[0].added)
-    if tables.is_own(table):
-        folder = tables.folder(table)
-        check_arrived(rows, (folder / "metadata").is_dir(), folder)
     return rows
 
 

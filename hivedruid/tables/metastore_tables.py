@@ -98,7 +98,7 @@ def _view(stored: StoredTable, uris: str) -> Table:
 def _iceberg(table: Table) -> Table:
     if METADATA_LOCATION not in table.properties:
         return replace(table, unreadable=(f"it is an Iceberg table without the property {METADATA_LOCATION}", _COPY))
-    return replace(table, format=ICEBERG, unwritable=("it is an Iceberg table", "write to it in Hive"))
+    return replace(table, format=ICEBERG)
 
 
 def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) -> Table:
@@ -116,8 +116,6 @@ def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) 
 
 
 def _unwritable(stored: StoredTable) -> Unreadable:
-    if stored.type != "EXTERNAL_TABLE":
-        return "it is a managed table of Hive", "write to it in Hive, or create an external table"
     if stored.storage.buckets > 0 or stored.storage.skewed:
         return "its rows are divided into buckets or skewed values, which Hive relies on", "write to it in Hive"
     return None

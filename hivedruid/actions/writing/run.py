@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from functools import partial
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -45,6 +46,7 @@ from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
 from hivedruid.scratch import remove_rows
+from hivedruid.tables.metastore_tables import ICEBERG
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
@@ -99,6 +101,13 @@ def _write_table(action: WriteTable, services: Services) -> None:
         return
     if action.is_directory:
         run_directories.write(action.table, reduced(action.job, services), services)
+        return
+    if action.table.metastore and action.table.format == ICEBERG:
+        metastore, table = services.metastore, action.table
+        job = reduced(action.job, services)
+        services.spark().write_in_metastore(
+            job, table, partial(metastore.commit_iceberg, table), overwrite=action.overwrite
+        )
         return
     if action.table.metastore:
         services.metastore.begin_write(action.table, ())

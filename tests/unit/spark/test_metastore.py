@@ -11,7 +11,7 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
-from hivedruid.errors import ConnectError, HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.iceberg import home_catalog
 from hivedruid.operations.partitions import PartitionJob
 from hivedruid.operations.store import Operations
@@ -146,6 +146,18 @@ def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
     hive.create_table("sales.topic", "id int", session.home / "topic", "", properties=kafka)
     try:
         assert run(session, "SELECT * FROM sales.ice ORDER BY a") == [(1, "x"), (2, "y")]
+        run(session, "INSERT INTO sales.ice SELECT a + 10, s FROM sales.ice")
+        assert run(session, "SELECT * FROM sales.ice ORDER BY a") == [(1, "x"), (2, "y"), (11, "x"), (12, "y")]
+        assert run(session, "SELECT count(*) FROM ice") == [(2,)]
+        run(session, "INSERT OVERWRITE TABLE sales.ice SELECT 5, 'z'")
+        assert run(session, "SELECT * FROM sales.ice") == [(5, "z")]
+        table = session.facts().names.find("sales", "ice")
+        metastore = session.facts().names.metastore
+        assert table is not None
+        assert metastore is not None
+        with pytest.raises(ExecutionError, match=r"another program changed sales\.ice"):
+            metastore.commit_iceberg(table, f"file:{metadata}", "file:/nowhere")
+        assert run(session, "SELECT * FROM sales.ice") == [(5, "z")]
         assert run(session, "SELECT page, sum(n) FROM sales.wiki GROUP BY page") == [("a", 1)]
         assert '"queryType": "groupBy"' in plan(session, "SELECT page, sum(n) FROM sales.wiki GROUP BY page")
         assert ("kafka.topic", "t") in run(session, "SHOW TBLPROPERTIES sales.topic")
