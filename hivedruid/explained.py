@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from hivedruid.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from hivedruid.plan_steps import Step
     from hivedruid.script import SourceStatement
     from hivedruid.session import Session
@@ -41,6 +44,27 @@ def steps_of(session: Session, statement: SourceStatement) -> tuple[Step, ...]:
             hint="run EXPLAIN to show what it changes",
         )
     return steps
+
+
+def draw(
+    session: Session,
+    statement: SourceStatement,
+    file: Path | None,
+    width: int,
+    show: Callable[[str], object],
+    report: Callable[[str], None],
+) -> None:
+    """Draw the plan of a statement: as text of this width that is shown, or as SVG in a file, which is reported."""
+    from hivedruid import plan_picture
+    from hivedruid.output_file import write_text
+    from hivedruid.secret_text import mask_text
+
+    steps = steps_of(session, statement)
+    if file is None:
+        show(plan_picture.text(steps, width) + "\n")
+    else:
+        write_text(file, plan_picture.svg(steps, mask_text(statement.text)))
+        report(f"{file}: the plan of the statement")
 
 
 def _without(statement: SourceStatement, length: int) -> SourceStatement:

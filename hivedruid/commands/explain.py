@@ -44,11 +44,9 @@ def explain(
     diagnostics = Diagnostics()
 
     def run() -> int:
-        from hivedruid import configuration, plan_picture
+        from hivedruid import configuration
         from hivedruid.errors import UsageError
-        from hivedruid.explained import steps_of
-        from hivedruid.output_file import write_text
-        from hivedruid.secret_text import mask_text
+        from hivedruid.explained import draw
 
         if script is not None and text is not None:
             raise UsageError("-f and -e exclude each other", hint="remove one of them")
@@ -63,13 +61,8 @@ def explain(
             statements = (s for source in sources for s in session.statements(*source))
             for statement in islice(statements, number - 1):
                 session.execute(statement)
-            last = next(statements)
-            steps = steps_of(session, last)
-        if svg is None:
-            sys.stdout.write(plan_picture.text(steps, shutil.get_terminal_size().columns) + "\n")
-        else:
-            write_text(svg, plan_picture.svg(steps, mask_text(last.text)))
-            diagnostics.info(f"{svg}: the plan of the statement")
+            width = shutil.get_terminal_size().columns
+            draw(session, next(statements), svg, width, sys.stdout.write, diagnostics.info)
         return OK
 
     return guarded(run, diagnostics)

@@ -210,20 +210,12 @@ class Shell:
             raise UsageError(f"{command} the last statement, and there is none", hint="run a query first")
 
     def _picture(self, argument: str) -> None:
-        from hivedruid import plan_picture
-        from hivedruid.explained import steps_of
-        from hivedruid.output_file import write_text
-        from hivedruid.secret_text import mask_text
+        from hivedruid.explained import draw
 
         self._require_last("\\gv shows the plan of")
         *_, last = self._session.statements(self._last.removesuffix(VERTICAL))
-        steps = steps_of(self._session, last)
-        if argument:
-            path = Path(argument).expanduser()
-            write_text(path, plan_picture.svg(steps, mask_text(last.text)))
-            self._diagnostics.info(f"{path}: the plan of the statement")
-        else:
-            self._display.text(plan_picture.text(steps, screen_size()[0]) + "\n")
+        file = Path(argument).expanduser() if argument else None
+        draw(self._session, last, file, screen_size()[0], self._display.text, self._diagnostics.info)
 
     def _chart(self, _: str) -> None:
         self._require_reads("\\chart draws")

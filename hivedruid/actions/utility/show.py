@@ -72,7 +72,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
                 hint=did_you_mean(statement.column, known),
             )
         return _show(names, matches)
-    partitions = partition_information(table) if table.has_partitions else []
+    partitions = partition_information(table)
     if statement.mode == "plain":
         return _show(names, [*columns, *partitions])
     if statement.mode == "extended":
@@ -84,7 +84,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
         [
             header,
             *columns[: len(table.stored_columns)],
-            *partitions,
+            *(partitions if table.has_partitions else ()),
             ("", "", ""),
             *_transforms(table),
             *_formatted(table),
