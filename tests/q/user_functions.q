@@ -71,6 +71,12 @@ SET hive.exec.drop.ignorenonexistent=false;
 DROP FUNCTION net;
 DROP TEMPORARY FUNCTION IF EXISTS net;
 
+-- rows for each row, and a value for each group
+CREATE TEMPORARY FUNCTION numbered AS 'fares.numbered' USING FILE 'data/fares.py';
+CREATE TEMPORARY FUNCTION middle AS 'fares.middle' USING FILE 'data/fares.py';
+SELECT t.id, p.n, p.word FROM (SELECT 1 AS id, 'x y' AS s UNION ALL SELECT 2, 'z') t LATERAL VIEW inline(numbered(t.s)) p ORDER BY id, n;
+SELECT k, middle(collect_list(CAST(v AS DOUBLE))) FROM (SELECT 'a' AS k, 1 AS v UNION ALL SELECT 'a', 5 UNION ALL SELECT 'a', 9 UNION ALL SELECT 'b', 2) t GROUP BY k ORDER BY k;
+
 -- functions that cannot be created
 CREATE FUNCTION f AS 'fares.bare' USING FILE 'data/fares.py';
 CREATE FUNCTION f AS 'fares.union' USING FILE 'data/fares.py';

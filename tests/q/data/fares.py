@@ -48,3 +48,11 @@ def bare(number, factor):  # type: ignore[no-untyped-def]
 
 def union(number: int | str) -> int:
     return int(number)
+
+
+def numbered(text: str) -> Annotated[list[Any], "array<struct<n: bigint, word: string>>"]:
+    return [{"n": n, "word": word} for n, word in enumerate(text.split())]
+
+
+def middle(values: list[float]) -> float | None:
+    return sorted(values)[len(values) // 2] if values else None
