@@ -202,11 +202,7 @@ class TableClauses:
         if word not in _FILE_FORMATS:
             if not word.isidentifier():
                 cursor.fail("a file format")
-            why = (
-                ": Spark has no reader of such files outside of Hive tables of its own"
-                if word in _OTHER_FORMATS
-                else ""
-            )
+            why = ": Spark has no reader of such files" if word in _OTHER_FORMATS else ""
             raise UnsupportedError(
                 f"STORED AS {word} is not supported{why}",
                 span=cursor.span(token),
