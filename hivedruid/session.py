@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid import configuration, script
-from hivedruid.catalog.database import copy_database, open_database
+from hivedruid.catalog.opening import copy_catalog, open_catalog
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalogs import Catalogs
 from hivedruid.engine.kinds import kind_of, require
@@ -111,7 +111,7 @@ class Session:
         """Receives the short plan of a statement before it runs."""
         self._log = None if dry_run or background else QueryLog(self.home, note)
         self._dry_run = dry_run
-        self._connection = copy_database(self.home) if dry_run else open_database(self.home)
+        self._connection = (copy_catalog if dry_run else open_catalog)(self.home, self.settings)
         self.catalog = Catalog(self._connection)
         self._catalogs = Catalogs(self.catalog, self.settings)
         self._store: EmbeddedStore | None = None

@@ -28,6 +28,7 @@ SettingType = Literal[
     "span",
     "property",
     "metastore",
+    "postgres",
 ]
 
 EMBEDDED = "embedded:"
@@ -308,6 +309,20 @@ def _metastore(setting: Setting, value: str) -> str:
     return value
 
 
+def _postgres(setting: Setting, value: str) -> str:
+    if value:
+        from hivedruid.postgres_url import PasswordError, UrlError, parse
+
+        try:
+            parse(value)
+        except UrlError as error:
+            hint = "for example postgresql://hivedruid@db.example.com:5432/hivedruid"
+            if isinstance(error, PasswordError):
+                hint = "remove it, and set hivedruid.catalog.password to env:NAME or file:PATH"
+            raise SemanticError(f"invalid '{setting.key}': {error}", hint=hint) from None
+    return value
+
+
 CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "bool": _bool,
     "int": _int,
@@ -325,4 +340,5 @@ CHECKS: dict[SettingType, Callable[[Setting, str], str]] = {
     "span": _span,
     "property": _property,
     "metastore": _metastore,
+    "postgres": _postgres,
 }

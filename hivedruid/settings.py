@@ -68,6 +68,12 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.catalog", "enum", "home",
             "Where CREATE creates external tables, views and databases: in the home, or in the Hive metastore, where "
             "DROP is then allowed, too (metastore).", ("HOME", "METASTORE")),
+        Setting("hivedruid.catalog.url", "postgres", "",
+            "PostgreSQL database with the catalog, for several machines: postgresql://[user@]host[:port]/database"
+            "[?schema=NAME&sslmode=…]; empty: in the home folder. It cannot be changed in a session."),
+        Setting("hivedruid.catalog.password", "reference", "",
+            "Password for the database of hivedruid.catalog.url: env:NAME or file:PATH; empty: PGPASSWORD, or "
+            "~/.pgpass."),
         Setting("hive.metastore.client.connection.timeout", "span", "5s",
             "How long to wait for a connection to the Hive metastore (5s, 1min)."),
         Setting("hive.metastore.client.socket.timeout", "span", "60s",
@@ -246,6 +252,10 @@ ELSEWHERE: dict[str, str] = {
 
 WITHOUT_EFFECT = "Accepted for compatibility; "
 """The start of the description of a setting or table property that has no effect."""
+
+CATALOG_URL, CATALOG_PASSWORD = "hivedruid.catalog.url", "hivedruid.catalog.password"
+AT_START = (CATALOG_URL, CATALOG_PASSWORD)
+"""Settings that a session has from its start: SET cannot change them."""
 
 ICEBERG_CATALOG = "hivedruid.iceberg.catalog."
 

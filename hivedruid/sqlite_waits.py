@@ -20,7 +20,15 @@ WRITE_LOCK = 120
 """The byte of the `-shm` file that a writer locks: https://sqlite.org/walformat.html#locks"""
 
 
-class WaitingConnection(sqlite3.Connection):
+class CatalogConnection(sqlite3.Connection):
+    """A connection in autocommit mode."""
+
+    def begin(self) -> None:
+        """Begin a transaction that writes."""
+        self.execute("BEGIN IMMEDIATE")
+
+
+class WaitingConnection(CatalogConnection):
     """Every `execute` waits up to `patience` seconds for the locks of other processes. Made by `connect`."""
 
     path: Path
@@ -48,7 +56,7 @@ class WaitingConnection(sqlite3.Connection):
 
 def connect(
     path: Path, *, mode: Literal["ro", "rw", "rwc"], patience: float, check_same_thread: bool = True
-) -> sqlite3.Connection:
+) -> WaitingConnection:
     """A connection in autocommit mode; `mode` is SQLite's: `rwc` creates the file. Raises sqlite3.Error."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=min(POLL, patience),
@@ -58,8 +66,13 @@ def connect(
     return connection
 
 
+def in_memory() -> CatalogConnection:
+    """A database in memory, in autocommit mode."""
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=CatalogConnection)
+
+
 @contextmanager
-def impatient(connection: sqlite3.Connection) -> Iterator[None]:
+def impatient(connection: object) -> Iterator[None]:
     """Inside, `execute` raises sqlite3.OperationalError if another process has the lock for longer than one wait of
     SQLite."""
     if not isinstance(connection, WaitingConnection):

@@ -14,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
+    from tests.support.postgres import Postgres
 
 # A run in the background starts with Ctrl-C ignored, and so would the programs that tests interrupt. A run that is
 # terminated must also stop its cluster.
@@ -73,4 +74,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     from tests.support.cluster import running_cluster
 
     with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """The PostgreSQL server for all tests of this process."""
+    from tests.support.postgres import postgres_server
+
+    with postgres_server() as running:
         yield running

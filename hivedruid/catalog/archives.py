@@ -81,7 +81,7 @@ _CURRENT = f"""
         SELECT max(rowid) FROM archived_batches WHERE table_id = :table
         UNION SELECT rowid FROM archived_batches WHERE table_id = :table AND state <> 'done'
         UNION SELECT rowid FROM archived_batches WHERE table_id = :table AND rowid > (
-            SELECT min(json_extract(removal, '$.last')) FROM archived_batches
+            SELECT min(CAST(json_extract(removal, '$.last') AS BIGINT)) FROM archived_batches
             WHERE table_id = :table AND state <> 'done' AND removal <> ''
         )
     ) ORDER BY rowid
@@ -97,12 +97,12 @@ _SINCE = f"""
 """
 # an interval that overlaps a span ends after its start, and before its end and the length of the longest interval
 _OVERLAPPING = """
-    FROM json_each(:spans) AS span CROSS JOIN archived_intervals AS i
-        ON i.table_id = :table AND i.end_ms > json_extract(span.value, '$[0]')
-        AND i.start_ms < json_extract(span.value, '$[1]')
-        AND i.end_ms < json_extract(span.value, '$[1]')
+    FROM json_each(:spans) AS span CROSS JOIN archived_intervals AS i JOIN archived_batches AS b
+        ON b.batch_id = i.batch_id
+        AND i.table_id = :table AND i.end_ms > CAST(json_extract(span.value, '$[0]') AS BIGINT)
+        AND i.start_ms < CAST(json_extract(span.value, '$[1]') AS BIGINT)
+        AND i.end_ms < CAST(json_extract(span.value, '$[1]') AS BIGINT)
             + (SELECT max(end_ms - start_ms) FROM archived_intervals WHERE table_id = :table)
-    JOIN archived_batches AS b ON b.batch_id = i.batch_id
 """
 
 

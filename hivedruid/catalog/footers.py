@@ -96,7 +96,9 @@ class FooterStore:
 
     def keep(self, place: str, facts: Mapping[StoredFile, FileFacts | None]) -> None:
         sql = (
-            "INSERT OR REPLACE INTO footers (place, path, size, modified, row_count, columns) VALUES (?, ?, ?, ?, ?, ?)"
+            "INSERT INTO footers (place, path, size, modified, row_count, columns) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (place, path) DO UPDATE SET size = excluded.size, modified = excluded.modified,"
+            " row_count = excluded.row_count, columns = excluded.columns"
         )
         self._write(
             sql, [(place, *file, None if one is None else one.rows, _columns_json(one)) for file, one in facts.items()]
@@ -109,15 +111,16 @@ class FooterStore:
     def combined(self, table_id: str, state: str) -> TableStatistics | None:
         """The statistics that were combined from the files of a table in this state; None if there are none."""
         query = "SELECT facts FROM file_statistics WHERE table_id = ? AND state = ?"
-        with suppress(sqlite3.Error, ValueError, TypeError, AttributeError):
+        with suppress(sqlite3.Error, ExecutionError, ValueError, TypeError, AttributeError):
             row = self._catalog.connection.execute(query, (table_id, state)).fetchone()
             return from_json(row[0]) if row else None
         return None
 
     def keep_combined(self, table_id: str, state: str, statistics: TableStatistics) -> None:
         sql = (
-            "INSERT OR REPLACE INTO file_statistics (table_id, state, facts)"
+            "INSERT INTO file_statistics (table_id, state, facts)"
             " SELECT table_id, ?, ? FROM tables WHERE table_id = ?"
+            " ON CONFLICT (table_id) DO UPDATE SET state = excluded.state, facts = excluded.facts"
         )
         self._write(sql, [(state, to_json(statistics), table_id)])
 
@@ -133,7 +136,7 @@ class FooterStore:
                 connection.executemany(sql, rows)
 
     def _rows(self, columns: str, place: str) -> list[tuple[Any, ...]]:
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error, ExecutionError):
             return self._catalog.connection.execute(
                 f"SELECT {columns} FROM footers WHERE place = ?", (place,)
             ).fetchall()

@@ -13,8 +13,7 @@ from hivedruid.catalog.store import type_json, type_of_json
 from hivedruid.catalog.types import HiveType
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from hivedruid.catalog.connection import Connection
     from hivedruid.catalog.store import Catalog
 
 TEMPORARY = ""
@@ -120,7 +119,7 @@ def remove_function(catalog: Catalog, database: str, name: str) -> None:
         _delete(connection, database, name)
 
 
-def _delete(connection: sqlite3.Connection, database: str, name: str) -> None:
+def _delete(connection: Connection, database: str, name: str) -> None:
     connection.execute("DELETE FROM functions WHERE database = ? AND name = ?", (database, name))
 
 

@@ -60,8 +60,8 @@ class OperationRecords:
 
     def exist(self, *, ended: bool) -> bool:
         """Whether there is an unfinished operation; with `ended`, any operation."""
-        query = "SELECT 1 FROM operations WHERE ended = 0 OR ? LIMIT 1"
-        return self._catalog.connection.execute(query, (ended,)).fetchone() is not None
+        query = "SELECT 1 FROM operations WHERE ended = 0 OR ended = ? LIMIT 1"
+        return self._catalog.connection.execute(query, (int(ended),)).fetchone() is not None
 
     def _select(self, where: str, *values: str) -> list[OperationRecord]:
         query = f"SELECT {_COLUMNS} FROM operations {where} ORDER BY number DESC"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hivedruid.catalog.table import Column, Table
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from hivedruid.catalog.connection import Connection
     from hivedruid.catalog.store import Catalog
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -106,9 +105,9 @@ class Partitions:
             self.remove(table, removed)
             self.add(table, added)
 
-    def _insert(self, connection: sqlite3.Connection, table: Table, partition: Partition) -> None:
+    def _insert(self, connection: Connection, table: Table, partition: Partition) -> None:
         connection.execute(
-            "INSERT OR IGNORE INTO partitions (table_id, name, location) VALUES (?, ?, ?)",
+            "INSERT INTO partitions (table_id, name, location) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             (table.table_id, partition.name(table.partition_columns), partition.location),
         )
 

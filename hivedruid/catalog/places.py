@@ -25,7 +25,11 @@ class Places:
     def remember(self, data_source: str, place: str) -> None:
         """Record that rows were written there."""
         with self._catalog.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?)", (data_source, place))
+            connection.execute(
+                "INSERT INTO places (data_source, druid) VALUES (?, ?)"
+                " ON CONFLICT (data_source) DO UPDATE SET druid = excluded.druid",
+                (data_source, place),
+            )
 
     def all(self) -> dict[str, str]:
         return dict(self._catalog.connection.execute("SELECT data_source, druid FROM places"))

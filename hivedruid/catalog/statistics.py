@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.errors import ExecutionError
 
 SEGMENTS = "segments"
 """The source of statistics that Druid and the embedded store have of each segment."""
@@ -112,13 +113,14 @@ class StatisticsStore:
         try:
             row = self._catalog.connection.execute(query, (druid, data_source)).fetchone()
             return from_json(row[0]) if row else None
-        except (sqlite3.Error, ValueError, TypeError, AttributeError):
+        except (sqlite3.Error, ExecutionError, ValueError, TypeError, AttributeError):
             return None
 
     def keep(self, druid: str, data_source: str, statistics: TableStatistics) -> None:
         with self._catalog.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO statistics (druid, data_source, facts) VALUES (?, ?, ?)",
+                "INSERT INTO statistics (druid, data_source, facts) VALUES (?, ?, ?)"
+                " ON CONFLICT (druid, data_source) DO UPDATE SET facts = excluded.facts",
                 (druid, data_source, to_json(statistics)),
             )
 

@@ -1,14 +1,15 @@
-"""The catalog: databases and tables in SQLite."""
+"""The catalog: databases and tables in SQLite, or in PostgreSQL."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from hivedruid.catalog.connection import Connection
 from hivedruid.catalog.constraints import constraints_json, constraints_of_json
 from hivedruid.catalog.kinds import KINDS
 from hivedruid.catalog.layout import order_json, order_of_json, spec_json, spec_of_json
@@ -40,29 +41,29 @@ class DruidTable(NamedTuple):
 
 
 class Catalog:
-    """Databases and tables over the connection of `open_database`.
+    """Databases and tables over the connection of `opening.open_catalog`.
 
     Every change is one transaction; inside `transaction` several are one. Names are lower case. Temporary tables are
     in the memory of the session alone; only `resolve`, `table_names` and `temporary_tables` return them.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._temporary: dict[tuple[str, str], Table] = {}
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """BEGIN IMMEDIATE … COMMIT, or ROLLBACK on an error; a nested transaction is part of the outer one."""
+    def transaction(self) -> Iterator[Connection]:
+        """BEGIN … COMMIT as the only writer, or ROLLBACK on an error; a nested transaction is part of the outer one."""
         if self.connection.in_transaction:
             yield self.connection
             return
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.begin()
         except sqlite3.OperationalError as error:
             raise write_error(error) from error
         try:
             yield self.connection
-            self.connection.execute("COMMIT")
+            self.connection.commit()
         except sqlite3.OperationalError as error:
             self._roll_back()
             raise write_error(error) from error
@@ -72,7 +73,7 @@ class Catalog:
 
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
+            self.connection.rollback()
 
     def databases(self) -> tuple[str, ...]:
         return tuple(name for (name,) in self.connection.execute("SELECT name FROM databases ORDER BY name"))
@@ -124,7 +125,7 @@ class Catalog:
         """The Druid tables of all databases that ingest from Kafka, or ever started to, by name."""
         query = """
             SELECT table_id, database, name, definition FROM tables
-            WHERE instr(definition, '"kafka.topic"') OR instr(definition, ?)
+            WHERE instr(definition, '"kafka.topic"') > 0 OR instr(definition, ?) > 0
                 OR table_id IN (SELECT table_id FROM ingestions) ORDER BY database, name"""
         tables = [from_json(*row) for row in self.connection.execute(query, (json.dumps(TOPIC_PATTERN),))]
         return tuple(table for table in tables if table.has_data_source)
@@ -225,10 +226,10 @@ class Catalog:
             self.replace(replace(table, is_written=written))
             return
         with self.transaction() as connection:
-            connection.execute(
-                "UPDATE tables SET definition = json_set(definition, '$.is_written', json(?)) WHERE table_id = ?",
-                ("true" if written else "false", table.table_id),
-            )
+            query = "SELECT definition FROM tables WHERE table_id = ?"
+            for (definition,) in connection.execute(query, (table.table_id,)).fetchall():
+                marked = _json({**json.loads(definition), "is_written": written})
+                connection.execute("UPDATE tables SET definition = ? WHERE table_id = ?", (marked, table.table_id))
 
     def _forget(self, table: Table) -> None:
         """Remove a temporary table."""
@@ -304,6 +305,10 @@ def to_json(table: Table) -> str:
         "constraints": constraints_json(table.constraints),
     }
     definition.update((key, value) for key, value in optional.items() if value)
+    return _json(definition)
+
+
+def _json(definition: Mapping[str, Any]) -> str:
     return json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivedruid.catalog.archives import Batch, Batches, BatchState, Interval, Removal
-from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, copy_database, open_database
+from hivedruid.catalog.database import FILE_NAME, copy_database, open_database
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.store import Catalog
 from hivedruid.druid.interval_sets import ALL, MAX, MIN, merged
 

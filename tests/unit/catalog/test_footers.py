@@ -8,7 +8,8 @@ from pathlib import Path
 from struct import pack
 
 from hivedruid.catalog.bounds import bounded, real_text
-from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, open_database
+from hivedruid.catalog.database import FILE_NAME, open_database
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.footers import ColumnFacts, FileFacts, FooterStore, StoredFile
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.store import Catalog

@@ -37,7 +37,8 @@ def test_what_cannot_be_read_is_not_known(catalog: Catalog) -> None:
     store = StatisticsStore(catalog)
     for facts in ("{", "[]", '"x"', '{"columns": 7}'):
         with catalog.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO statistics VALUES ('d', 's', ?)", (facts,))
+            connection.execute("DELETE FROM statistics")
+            connection.execute("INSERT INTO statistics VALUES ('d', 's', ?)", (facts,))
         assert store.find("d", "s") is None
 
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from hivedruid.catalog import database
 from hivedruid.catalog import types as t
-from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, copy_database, open_database
+from hivedruid.catalog.database import FILE_NAME, copy_database, open_database
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import ExecutionError, SemanticError

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import FILE_NAME, MIGRATIONS, open_database
+from hivedruid.catalog.database import FILE_NAME, open_database
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.engine.segments import Segment
 
