@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid import configuration, script
-from hivedruid.catalog.opening import copy_catalog, open_catalog
+from hivedruid.catalog.opening import copy_catalog, of_home, open_catalog
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalogs import Catalogs
 from hivedruid.engine.kinds import kind_of, require
@@ -265,7 +265,7 @@ class Session:
         if snapshot.tiers and not self._dry_run:
             from hivedruid.actions.tiering.exclusion import unmoved
 
-            with unmoved(self.home, snapshot, parsed) as is_locked:
+            with unmoved(self._get_services().locks, snapshot, parsed) as is_locked:
                 return self._run_built(parsed, self._gathered(parsed) if is_locked else snapshot, query_id)
         return self._run_built(parsed, snapshot, query_id)
 
@@ -386,7 +386,7 @@ class Session:
         if self._store is None:
             from hivedruid.embedded.store import EmbeddedStore
 
-            self._store = EmbeddedStore(self.home, self._connection)
+            self._store = EmbeddedStore(self.home, of_home(self._connection))
         return self._store
 
     def druid(self) -> DruidEngine:

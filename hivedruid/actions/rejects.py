@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hivedruid import locks
+from hivedruid.catalog.named_locks import named_locks
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
 from hivedruid.tables.rejects import check_takes_rejects, new_rejects, rejects_name
@@ -34,7 +34,7 @@ class RejectsTables:
         runs at a time, so that it can add the records that the table does not have. It has written the table."""
         name = rejects_name(table)
         assert name is not None
-        with locks.exclusive(self._home / "locks" / "rejects", patience=math.inf):
+        with named_locks(self._home, self._catalog).exclusive("rejects", patience=math.inf):
             found = self.find(table) or self._catalog.add(new_rejects(*name))
             yield found
             if not found.is_written:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hivedruid.catalog.named_locks import NamedLocks, named_locks
 from hivedruid.catalog.store import Catalog
 from hivedruid.engine.kinds import require
 
@@ -50,6 +51,11 @@ class Services:
 
     def setting(self, key: str) -> str:
         return self.settings[key]
+
+    @property
+    def locks(self) -> NamedLocks:
+        """The locks between all processes that use the catalog."""
+        return named_locks(self.home, self.catalog)
 
     @property
     def metastore(self) -> Metastore:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hivedruid.catalog.connection import Connection
 from hivedruid.catalog.database import copy_database, open_database
-from hivedruid.errors import ExecutionError
+from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.postgres_url import PostgresUrl, parse
 from hivedruid.private import private_home
 from hivedruid.references import secret
@@ -55,6 +55,19 @@ def copy_catalog(home: Path, settings: Mapping[str, str]) -> Connection:
 
     with closing(read_postgres(url, catalog_password(settings))) as source:
         return in_sqlite(source)
+
+
+def of_home(connection: Connection) -> sqlite3.Connection:
+    """The connection of a catalog in the home folder, whose database also has the segments of the embedded store.
+
+    Raises UnsupportedError for another catalog: the rows of the embedded store would be missing on other machines.
+    """
+    if isinstance(connection, sqlite3.Connection):
+        return connection
+    raise UnsupportedError(
+        "the embedded store is not supported with a catalog on PostgreSQL: its rows are in this home folder alone",
+        hint="set druid.url to the router of a Druid cluster",
+    )
 
 
 def is_in_home(connection: Connection) -> bool:

@@ -46,7 +46,7 @@ class PostgresConnection:
     def __init__(self, url: PostgresUrl, password: str | None) -> None:
         self.url = url
         self._password = password
-        self.holds: set[str] = set()
+        self.holds: list[str] = []
         """The names of the locks of this session: see `session_locks`."""
         self._connection = self._connected()
         self.patience = PATIENCE

@@ -32,6 +32,10 @@ class Operations:
         self._catalog = catalog
         self._records = OperationRecords(catalog)
 
+    @property
+    def catalog(self) -> Catalog:
+        return self._catalog
+
     def find(self, operation_id: str) -> Operation | None:
         record = self._records.find(operation_id)
         return _from_record(record) if record is not None else None

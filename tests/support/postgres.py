@@ -62,7 +62,7 @@ def postgres_server() -> Iterator[Postgres]:
     try:
         password, port = folder / "password", choose_port(None, ())
         password.write_text(secrets.token_hex(16), encoding="ascii")
-        owner = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+        owner: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
         data = folder / "data"
         data.mkdir()
         if owner:

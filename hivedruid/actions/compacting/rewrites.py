@@ -75,7 +75,7 @@ def rows(table: Table | None, services: Services) -> Iterator[Row]:
 def _state(job: RewriteJob, services: Services) -> str:
     """The state in the words of Druid's tasks."""
     if not job.has_ended:
-        return "RUNNING" if is_running(services.home, job.statement_id) else "INTERRUPTED"
+        return "RUNNING" if is_running(services.home, services.catalog, job.statement_id) else "INTERRUPTED"
     return "SUCCESS" if job.state == "done" else "FAILED"
 
 

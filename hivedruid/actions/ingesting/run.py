@@ -74,7 +74,7 @@ def _finish(change: IngestionChange, services: Services, own: IngestionJob | Non
     """Record the end of the change; `own` is its job, None if it has none."""
 
     def runs_elsewhere(job: IngestionJob) -> bool:
-        return (own is None or job.id != own.id) and is_running(services.home, job.statement_id)
+        return (own is None or job.id != own.id) and is_running(services.home, services.catalog, job.statement_id)
 
     Changes(services.catalog).finish(
         change.table.table_id, started=change.started, error=error, runs_elsewhere=runs_elsewhere
@@ -86,7 +86,7 @@ def _interrupted(change: IngestionChange, services: Services) -> IngestionJob | 
     job = Changes(services.catalog).unfinished().get(change.table.table_id)
     if job is None or (job.verb, job.change.target) != (change.verb, change.notes.target):
         return None
-    return None if is_running(services.home, job.statement_id) else job
+    return None if is_running(services.home, services.catalog, job.statement_id) else job
 
 
 def _job(change: IngestionChange, services: Services) -> IngestionJob:

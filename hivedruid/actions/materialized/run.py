@@ -82,7 +82,7 @@ def _check(action: BuildView, job_id: str, services: Services) -> None:
     for job in earlier:
         if job.full_name != table.full_name:
             continue
-        if is_running(services.home, job.statement_id):
+        if is_running(services.home, services.catalog, job.statement_id):
             raise ExecutionError(f"{table.full_name} is being rebuilt by another session", hint="wait for it to finish")
         if isinstance(job, ManagedViewJob):
             store.move(job, "cancelled", error=f"replaced by job {job_id}")

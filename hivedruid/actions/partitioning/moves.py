@@ -161,7 +161,7 @@ def _remove_abandoned(base: Path, services: Services, prefix: str = _STAGED) -> 
     unfinished = {job.statement_id for job in Operations(services.catalog).unfinished()}
     for folder in base.glob(f"{glob.escape(prefix)}*"):
         statement_id = folder.name.removeprefix(prefix)
-        if statement_id not in unfinished and not is_running(services.home, statement_id):
+        if statement_id not in unfinished and not is_running(services.home, services.catalog, statement_id):
             staging.remove(str(folder), services)
 
 
@@ -294,7 +294,7 @@ def complete_interrupted(services: Services) -> bool:
     """Complete the moves of interrupted statements, so that every table has all of their rows; whether there were
     any. Those into tables of a Hive metastore that cannot be reached remain."""
     jobs = [job for job in Operations(services.catalog).unfinished() if isinstance(job, PartitionJob)]
-    interrupted = [job for job in jobs if not is_running(services.home, job.statement_id)]
+    interrupted = [job for job in jobs if not is_running(services.home, services.catalog, job.statement_id)]
     remaining = 0
     for job in interrupted:
         try:

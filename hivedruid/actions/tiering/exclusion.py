@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.families import family_of
-from hivedruid.actions.tiering.reading import LOCK_PATIENCE, lock_path
+from hivedruid.actions.tiering.reading import LOCK_PATIENCE, lock_name
 from hivedruid.errors import ExecutionError
 
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.catalog.named_locks import NamedLocks
     from hivedruid.parser.statements import Statement
 
 
 @contextmanager
-def unmoved(home: Path, snapshot: Snapshot, statement: Statement) -> Iterator[bool]:
+def unmoved(locks: NamedLocks, snapshot: Snapshot, statement: Statement) -> Iterator[bool]:
     """Inside the context no other statement moves rows of the tiered tables that a statement writes elsewhere or
     changes, and none that writes rows of them elsewhere runs while it moves rows itself.
 
     Whether there are locks for that: what is known of these tables may have changed until they were taken.
     """
-    from hivedruid import locks
-
     with ExitStack() as stack:
         moved = _moved(statement, snapshot.database) & {*snapshot.tiers}
         keys = moved | _locked(statement, snapshot)
         for key in sorted(keys):
-            path = lock_path(home, snapshot.tables[key])
+            name = lock_name(snapshot.tables[key])
             if key not in moved:
-                stack.enter_context(locks.shared(path))
-            elif not stack.enter_context(locks.exclusive(path, patience=LOCK_PATIENCE)):
+                stack.enter_context(locks.shared(name))
+            elif not stack.enter_context(locks.exclusive(name, patience=LOCK_PATIENCE)):
                 raise ExecutionError(
                     f"timed out after {LOCK_PATIENCE:g} s waiting for statements that read or move rows of"
                     f" {snapshot.tables[key].full_name}",

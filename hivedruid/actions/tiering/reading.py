@@ -205,6 +205,6 @@ class _Spool:
             self.close()
 
 
-def lock_path(home: Path, table: Table) -> Path:
-    """The file that statements lock while they write rows of a tiered table elsewhere, and those that move its rows."""
-    return home / "locks" / f"tiers-{table.table_id}"
+def lock_name(table: Table) -> str:
+    """The lock that statements hold while they write rows of a tiered table elsewhere, and those that move its rows."""
+    return f"tiers-{table.table_id}"

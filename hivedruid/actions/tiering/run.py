@@ -12,7 +12,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 from uuid import uuid4
 
-from hivedruid import locks
 from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.services import Services
@@ -26,7 +25,7 @@ from hivedruid.actions.tiering.model import (
     UnarchiveNothing,
     VerifyArchive,
 )
-from hivedruid.actions.tiering.reading import LOCK_PATIENCE, lock_path
+from hivedruid.actions.tiering.reading import LOCK_PATIENCE, lock_name
 from hivedruid.catalog.archives import Batch, Batches, BatchState, Interval
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
@@ -174,8 +173,7 @@ class _Run:
         self.to("staged", rows=written, sums=expected.sums)
 
     def _switch(self, held: Held) -> None:
-        path = lock_path(self.services.home, self.table)
-        with locks.exclusive(path, patience=LOCK_PATIENCE) as alone:
+        with self.services.locks.exclusive(lock_name(self.table), patience=LOCK_PATIENCE) as alone:
             if not alone:
                 raise ExecutionError(
                     f"timed out after {LOCK_PATIENCE:g} s waiting for statements that write rows of"
@@ -294,7 +292,7 @@ def _rows(table: Table | None, services: Services) -> Iterator[tuple[Any, ...]]:
             continue
         holding = Holding.of_notes(job.holding) if job.holding else None
         spans = (holding.buckets if holding is not None else ()) or tuple(merged(job.spans))
-        state = job.state if job.has_ended or is_running(services.home, job.statement_id) else "interrupted"
+        state = job.state if job.has_ended or is_running(services.home, services.catalog, job.statement_id) else "interrupted"
         yield (
             job.full_name, job.id, state, iso(spans[0][0]) if spans else None, iso(spans[-1][1]) if spans else None,
             len(holding.segments) if holding is not None else None, job.rows, datetime.fromisoformat(job.created),

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from math import floor
 
-from hivedruid import locks
 from hivedruid.actions.services import Services
 from hivedruid.actions.tiering.build import summed
 from hivedruid.actions.tiering.decisions import touched
 from hivedruid.actions.tiering.deletions import settle
 from hivedruid.actions.tiering.model import VerifyArchive
-from hivedruid.actions.tiering.reading import lock_path
+from hivedruid.actions.tiering.reading import lock_name
 from hivedruid.actions.tiering.verification import Counted, findings
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.tiers import cold_part
@@ -31,7 +30,7 @@ COLUMNS = tuple(
 
 def verify(action: VerifyArchive, services: Services) -> Result:
     table, batches = action.table, Batches(services.catalog)
-    with locks.exclusive(lock_path(services.home, table), patience=0) as alone:
+    with services.locks.exclusive(lock_name(table)) as alone:
         if alone:  # otherwise it belongs to a statement that runs
             settle(cold_part(table), services)
     before = [batch for batch in batches.of(table.table_id) if action.times == ALL or batch.id in action.batches]

@@ -70,9 +70,14 @@ def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:
     if statement.key is None or statement.value is None:
         return show.settings(statement, snapshot)
     from hivedruid.hive_settings import mapped
-    from hivedruid.settings import check
+    from hivedruid.settings import AT_START, check
 
     key = statement.key.removeprefix("hiveconf:")
+    if key in AT_START:
+        raise SemanticError(
+            f"{key} cannot be changed in a session", span=statement.span,
+            hint=f"start hivedruid with --conf {key}=…, or write it to hivedruid.toml",
+        )  # fmt: skip
     if key.startswith("hivevar:"):
         return ChangeSetting(key, statement.value)
     for prefix in ("system:", "env:"):

@@ -13,7 +13,7 @@ from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.filesystems import Access
 from hivedruid.operations.operation import KnownOperation, Operation
-from hivedruid.operations.owner import is_running, lock_path
+from hivedruid.operations.owner import is_running, last_alive
 from hivedruid.operations.store import Operations
 from hivedruid.setting_types import seconds
 
@@ -34,10 +34,10 @@ def gather_jobs(
         changed = datetime.fromisoformat(job.changed).timestamp()
         latest[job.statement_id] = max(changed, latest.get(job.statement_id, changed))
     unfinished = {job.statement_id for job in jobs if not job.has_ended}
-    running = {statement for statement in unfinished if is_running(home, statement)}
+    running = {statement for statement in unfinished if is_running(home, catalog, statement)}
     window = seconds(settings["hivedruid.job.repeat.within"])
     now = datetime.now(UTC).timestamp()
-    recent = {one for one in unfinished if now - max(latest[one], _touched(home, one)) <= window}
+    recent = {one for one in unfinished if now - max(latest[one], last_alive(home, catalog, one)) <= window}
     return tuple(
         KnownOperation(job, is_running=job.statement_id in running, is_recent=job.statement_id in recent)
         for job in jobs
@@ -63,11 +63,3 @@ def _writes_to_druid(statement: Statement, tables: Iterable[Table]) -> bool:
     if isinstance(statement, CreateTable):
         return statement.query is not None and "DruidStorageHandler" in (statement.storage_handler or "")
     return any(table.has_data_source for table in tables)
-
-
-def _touched(home: Path, statement: str) -> float:
-    """When a process last touched the lock file of a statement, in seconds since the epoch; 0 without one."""
-    try:
-        return lock_path(home, statement).stat().st_mtime
-    except OSError:
-        return 0.0

@@ -377,7 +377,7 @@ def resume_load(action: ResumeLoad, services: Services) -> None:
 
 def roll_back_load(action: RollBackLoad, services: Services) -> None:
     """Roll back a job. If another process runs it, that process is stopped first."""
-    if action.asked and is_running(services.home, action.job.statement_id):
+    if action.asked and is_running(services.home, services.catalog, action.job.statement_id):
         _stop_other_process(action.job, services)
     with owned(services.home, action.job, Operations(services.catalog)):
         job = current(action.job, services)
@@ -403,7 +403,7 @@ def _stop_other_process(job: LoadJob, services: Services) -> None:
     job = Operations(services.catalog).move(job, "published", journal={**job.journal, "rolls_back": "cancelled"})
     services.engine(Loading).roll_back(job.load(), NoJournal())
     end = monotonic() + PATIENCE
-    while is_running(services.home, job.statement_id):
+    while is_running(services.home, services.catalog, job.statement_id):
         if monotonic() >= end:
             raise ExecutionError(
                 f"timed out after {PATIENCE:g} s waiting for job {job.id} to stop in another session",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +11,7 @@ from threading import Barrier
 
 import pytest
 
-from hivedruid.catalog.database import open_database
+from hivedruid.catalog.connection import Connection
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
 from hivedruid.jobs.load import LoadReport
@@ -25,10 +25,8 @@ from tests.support.jobs import a_job
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Operations]:
-    connection = open_database(tmp_path)
-    yield Operations(Catalog(connection))
-    connection.close()
+def store(catalog: Catalog) -> Operations:
+    return Operations(catalog)
 
 
 def begun(store: Operations, *jobs: LoadJob) -> list[LoadJob]:
@@ -73,21 +71,19 @@ def test_an_operation_that_another_process_moved_is_not_moved(store: Operations)
     assert store.all()[0].state == "cancelled"
 
 
-def test_of_two_processes_one_moves_an_operation(tmp_path: Path) -> None:
-    with closing(open_database(tmp_path)) as connection:
-        begun(Operations(Catalog(connection)), a_job("a"))
+def test_of_two_processes_one_moves_an_operation(connect: Callable[[], Connection]) -> None:
+    begun(Operations(Catalog(connect())), a_job("a"))
     together = Barrier(2)
 
     def move(reason: str) -> str:
-        with closing(open_database(tmp_path)) as connection:
-            store = Operations(Catalog(connection))
-            job = store.find("a")
-            assert job is not None
-            together.wait()
-            try:
-                return store.move(job, "planned", error=reason).error
-            except ExecutionError as error:
-                return error.message
+        store = Operations(Catalog(connect()))
+        job = store.find("a")
+        assert job is not None
+        together.wait()
+        try:
+            return store.move(job, "planned", error=reason).error
+        except ExecutionError as error:
+            return error.message
 
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(move, ("first", "second")))
