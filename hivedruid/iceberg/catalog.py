@@ -1,15 +1,20 @@
 """The Iceberg catalog of managed tables, from the settings `hivedruid.iceberg.catalog.*`.
 
-The default is the home folder's own: Iceberg's JdbcCatalog on a SQLite file (`home_catalog`).
+The default is the home folder's own: Iceberg's JdbcCatalog on a SQLite file (`home_catalog`). With hivedruid's catalog
+on PostgreSQL it is a JdbcCatalog in the same schema.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from getpass import getuser
 from pathlib import Path
 
 from hivedruid.catalog.iceberg_place import IcebergPlace
+from hivedruid.catalog.opening import catalog_password, catalog_url
 from hivedruid.catalog.table import Table
+from hivedruid.errors import UsageError
 from hivedruid.iceberg import home_catalog
 from hivedruid.references import check_transport, secret
 from hivedruid.secrets import is_secret
@@ -24,7 +29,21 @@ def is_own(settings: Mapping[str, str], table: Table | None = None) -> bool:
     if table is not None and table.iceberg is not None:
         return False
     kind = settings.get(f"{ICEBERG_CATALOG}type") or "jdbc"
-    return kind == "jdbc" and not any(settings.get(f"{ICEBERG_CATALOG}{name}") for name in _ELSEWHERE)
+    return kind == "jdbc" and not any(settings.get(f"{ICEBERG_CATALOG}{name}") for name in _ELSEWHERE) and (
+        catalog_url(settings) is None
+    )
+
+
+def is_on_postgres(settings: Mapping[str, str]) -> bool:
+    """Whether the catalog is in the schema of hivedruid's own catalog on PostgreSQL."""
+    kind = settings.get(f"{ICEBERG_CATALOG}type") or "jdbc"
+    elsewhere = any(settings.get(f"{ICEBERG_CATALOG}{name}") for name in ("uri", "catalog-impl"))
+    return kind == "jdbc" and not elsewhere and catalog_url(settings) is not None
+
+
+def jdbc_driver(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """The artifacts with the JDBC drivers that Spark needs for the catalog besides its own libraries."""
+    return ("postgresql",) if is_on_postgres(settings) else ()
 
 
 def properties(settings: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -39,12 +58,34 @@ def properties(settings: Mapping[str, str], home: Path) -> dict[str, str]:
     found = resolved(given, ICEBERG_CATALOG, settings)
     if is_own(settings):
         return {**home_catalog.properties(home), **found}
+    if is_on_postgres(settings):
+        return {**_on_postgres(settings), **found}
     return found if "catalog-impl" in found else {"type": kind, **found}
 
 
 def properties_of(place: IcebergPlace, settings: Mapping[str, str]) -> dict[str, str]:
     """The same for the catalog of a database."""
     return {"type": place.type, **resolved(dict(place.properties), "", settings)}
+
+
+def _on_postgres(settings: Mapping[str, str]) -> dict[str, str]:
+    """The properties of the catalog on PostgreSQL. Raises UsageError without a warehouse: the home folder is not where
+    other machines find the files."""
+    url = catalog_url(settings)
+    assert url is not None
+    if not settings.get(f"{ICEBERG_CATALOG}warehouse"):
+        raise UsageError(
+            "managed tables of a catalog on PostgreSQL require a warehouse that all machines can reach",
+            hint=f"set {ICEBERG_CATALOG}warehouse to a folder that they share, or to a URI such as s3://bucket/folder",
+        )
+    password = catalog_password(settings) or os.environ.get("PGPASSWORD")
+    found = {
+        "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+        "uri": url.jdbc,
+        "jdbc.schema-version": "V1",
+        "jdbc.user": url.user or getuser(),
+    }
+    return found if password is None else {**found, "jdbc.password": password}
 
 
 def resolved(given: Mapping[str, str], prefix: str, settings: Mapping[str, str]) -> dict[str, str]:

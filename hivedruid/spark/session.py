@@ -14,7 +14,7 @@ import secrets
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -257,14 +257,14 @@ def _own(
     settings: Mapping[str, str], where: Path, log: Path, *, libraries: bool, progress: Progress
 ) -> Iterator[Server]:
     def wanted() -> Wanted:
-        group = artifacts.locked_group(LIBRARIES)
+        group = _libraries(settings)
         jars = artifacts.resolve(group, progress) if libraries else [artifacts.cached(artifact) for artifact in group]
         library = os.pathsep.join(map(str, jars)) if all(jars) else ""
         return Wanted(version(), launch.start_settings(settings), library, needs_libraries=libraries)
 
     def begin(required: Wanted) -> Server:
         if required.libraries:
-            artifacts.check(artifacts.locked_group(LIBRARIES))
+            artifacts.check(_libraries(settings))
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
         java, classes = java_command(), launch.class_path(required, artifacts.pyspark_folder())
         archive = archives.archive_path(java, classes) if launch.is_local(settings) else None
@@ -273,6 +273,11 @@ def _own(
 
     with server.running_server(where, wanted, begin, progress=progress) as known:
         yield known
+
+
+def _libraries(settings: Mapping[str, str]) -> Sequence[artifacts.Artifact]:
+    """The jars that Spark needs for Iceberg tables and Kafka tables."""
+    return [*artifacts.locked_group(LIBRARIES), *map(artifacts.locked, catalog.jdbc_driver(settings))]
 
 
 def version() -> str:
