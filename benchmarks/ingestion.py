@@ -36,7 +36,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient
 
 from hivedruid import defaults
-from hivedruid.actions.ingesting.gather import home_name
+from hivedruid.catalog.opening import catalog_name
 from hivedruid.clients.address import address
 from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
@@ -114,7 +114,7 @@ class Bench:
         """The spec that START submits."""
         table = self.session.catalog.get("default", name)
         spec = supervisor_spec(table, self.session.settings)
-        return owned(spec, table, home_name(self.home), suspended=suspended)
+        return owned(spec, table, catalog_name(self.home, self.session.catalog), suspended=suspended)
 
     def end(self, names: Iterable[str]) -> None:
         """Wait until these have no supervisor and no task; records that tasks have read and not published are

@@ -41,11 +41,6 @@ class PostgresUrl:
         return f"postgresql://{host}:{self.port}/{quote(self.database)} (schema {self.schema})"
 
     @property
-    def identity(self) -> str:
-        """What names this catalog to other programs: the same from every machine that uses the same URL."""
-        return self.shown
-
-    @property
     def jdbc(self) -> str:
         """The URL of the same schema for the JDBC driver, without user and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host

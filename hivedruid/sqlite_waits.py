@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
-from typing import Any, Literal
+from time import monotonic, time
+from typing import Any, Literal, TypeVar
 
 from hivedruid import locks, notices
 
@@ -23,9 +23,15 @@ WRITE_LOCK = 120
 class CatalogConnection(sqlite3.Connection):
     """A connection in autocommit mode."""
 
+    def now(self) -> float:
+        return time()
+
     def begin(self) -> None:
         """Begin a transaction that writes."""
         self.execute("BEGIN IMMEDIATE")
+
+
+AnyConnection = TypeVar("AnyConnection", bound=CatalogConnection)
 
 
 class WaitingConnection(CatalogConnection):
@@ -66,9 +72,9 @@ def connect(
     return connection
 
 
-def in_memory() -> CatalogConnection:
+def in_memory(factory: type[AnyConnection]) -> AnyConnection:
     """A database in memory, in autocommit mode."""
-    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=CatalogConnection)
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=factory)
 
 
 @contextmanager

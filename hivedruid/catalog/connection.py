@@ -29,6 +29,9 @@ class Connection(Protocol):
     @property
     def in_transaction(self) -> bool: ...
 
+    def now(self) -> float:
+        """The time in seconds since 1970, by a clock that all sessions with this catalog have in common."""
+
     def begin(self) -> None:
         """Begin a transaction as the only one that writes to the catalog: others wait until it ends."""
 

@@ -49,7 +49,7 @@ def copy_database(home: Path) -> CatalogConnection:
     Nothing is written to the folder, which need not exist. Raises ExecutionError as `open_database` does.
     """
     path = home / FILE_NAME
-    connection = in_memory()
+    connection = in_memory(CatalogConnection)
     try:
         if path.exists():
             with closing(connect(path, mode="ro", patience=BUSY)) as source:

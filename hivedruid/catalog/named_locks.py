@@ -41,13 +41,14 @@ class NamedLocks(Protocol):
 
 def named_locks(home: Path, catalog: Catalog) -> NamedLocks:
     """The locks of a catalog."""
-    from hivedruid.catalog.opening import is_in_home
+    from hivedruid.catalog.opening import on_postgres
 
-    if is_in_home(catalog.connection):
+    session = on_postgres(catalog.connection)
+    if session is None:
         return FileLocks(home)
     from hivedruid.catalog.postgres_locks import SessionLocks
 
-    return SessionLocks.of(catalog.connection)
+    return SessionLocks(session)
 
 
 class FileLocks:

@@ -6,14 +6,21 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from hivedruid import configuration
 from hivedruid.catalog.connection import Connection
-from hivedruid.catalog.database import copy_database, open_database
+from hivedruid.catalog.database import FILE_NAME, copy_database, open_database
 from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.postgres_url import PostgresUrl, parse
 from hivedruid.private import private_home
 from hivedruid.references import secret
 from hivedruid.settings import CATALOG_PASSWORD, CATALOG_URL
+from hivedruid.sqlite_waits import WaitingConnection
+
+if TYPE_CHECKING:
+    from hivedruid.catalog.postgres import PostgresConnection
+    from hivedruid.catalog.store import Catalog
 
 
 def catalog_url(settings: Mapping[str, str]) -> PostgresUrl | None:
@@ -53,8 +60,22 @@ def copy_catalog(home: Path, settings: Mapping[str, str]) -> Connection:
     from hivedruid.catalog.postgres import read_postgres
     from hivedruid.catalog.postgres_copy import in_sqlite
 
-    with closing(read_postgres(url, catalog_password(settings))) as source:
+    source = read_postgres(url, catalog_password(settings))
+    try:
         return in_sqlite(source)
+    except BaseException:
+        source.close()
+        raise
+
+
+def described(settings: Mapping[str, str]) -> str:
+    """The catalog on PostgreSQL, for a report. Nothing is created. Raises ExecutionError if it cannot be read."""
+    from hivedruid.catalog.postgres import read_postgres
+
+    url = catalog_url(settings)
+    assert url is not None
+    with closing(read_postgres(url, catalog_password(settings))) as connection:
+        return connection.described()
 
 
 def of_home(connection: Connection) -> sqlite3.Connection:
@@ -70,6 +91,43 @@ def of_home(connection: Connection) -> sqlite3.Connection:
     )
 
 
-def is_in_home(connection: Connection) -> bool:
-    """Whether a catalog is in the home folder, where no other machine sees it."""
-    return isinstance(connection, sqlite3.Connection)
+def on_postgres(connection: Connection) -> PostgresConnection | None:
+    """The session with a catalog on PostgreSQL, or with the one that was copied; None for a catalog in a home."""
+    if isinstance(connection, WaitingConnection):
+        return None
+    from hivedruid.catalog.postgres import PostgresConnection
+
+    source = getattr(connection, "source", connection)
+    return source if isinstance(source, PostgresConnection) else None
+
+
+def is_shared(catalog: Catalog) -> bool:
+    """Whether other homes may have the same catalog."""
+    return on_postgres(catalog.connection) is not None
+
+
+def still_exists(home: Path, catalog: Catalog) -> bool:
+    """Whether the home has not been deleted since the catalog was opened."""
+    return home.is_dir() if is_shared(catalog) else (home / FILE_NAME).exists()
+
+
+def is_there(home: Path) -> bool:
+    """Whether the home has a catalog, as far as that is known without opening it."""
+    return (home / FILE_NAME).exists() or bool(configuration.values(home).get(CATALOG_URL))
+
+
+def catalog_name(home: Path, catalog: Catalog) -> str:
+    """The name of a catalog in messages of others: that of its home, with user and host, or that of the database."""
+    shared = on_postgres(catalog.connection)
+    if shared is not None:
+        from hivedruid.catalog.postgres import identity
+
+        return identity(shared)
+    import getpass
+    import socket
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container whose user has no name
+        user = "?"
+    return f"{user}@{socket.gethostname()}:{home}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,6 +60,9 @@ class PostgresConnection:
             psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.UNKNOWN,
         )  # fmt: skip
 
+    def now(self) -> float:
+        return float(self.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
+
     def begin(self) -> None:
         """Writers wait for each other at one lock, so that each sees what those before it have written, and none has
         to be repeated. The server releases the lock with the transaction."""
@@ -107,6 +111,13 @@ class PostgresConnection:
 
     def close(self) -> None:
         self._connection.close()
+
+    def described(self) -> str:
+        """The server and the version of the schema, for a report."""
+        version = schema_version(self)
+        state = f"schema version {version}" if version else "no catalog yet"
+        (server,) = self.execute("SHOW server_version").fetchone()
+        return f"{self.url.shown}: {state}, PostgreSQL {server.split()[0]}"
 
     def again(self) -> PostgresConnection:
         """Another session with the same database."""
@@ -207,7 +218,7 @@ def _connection(url: PostgresUrl, password: str | None) -> PostgresConnection:
         ) from None
     connection = PostgresConnection(url, password)
     try:
-        info = connection._connection.info  # noqa: SLF001 - a function of this class's module
+        info = connection._connection.info
         if info.server_version < OLDEST * 10_000:
             raise ExecutionError(
                 f"the catalog {url.shown} is on PostgreSQL {info.server_version // 10_000}, which is not supported",
@@ -245,6 +256,12 @@ def schema_version(connection: PostgresConnection) -> int:
     return int(version)
 
 
+def identity(connection: PostgresConnection) -> str:
+    """What names the catalog to other programs, the same on every machine."""
+    (id_,) = connection.execute(f"SELECT id FROM {VERSION_TABLE}").fetchone()
+    return f"the catalog {connection.url.database}.{connection.url.schema} {id_}"
+
+
 def _migrate(connection: PostgresConnection) -> None:
     """Bring the schema to the newest version in one transaction; a second session that waited finds it migrated."""
     connection.begin()
@@ -256,6 +273,7 @@ def _migrate(connection: PostgresConnection) -> None:
         if not version:
             for statement in FIRST:
                 connection.execute(statement)
+            connection.execute(f"INSERT INTO {VERSION_TABLE} (version, id) VALUES (0, ?)", (os.urandom(8).hex(),))
         for steps in MIGRATIONS[version:]:
             for statement in filter(None, map(definition, steps)):
                 connection.execute(statement)

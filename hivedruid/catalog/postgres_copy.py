@@ -7,9 +7,20 @@ from hivedruid.catalog.postgres import PostgresConnection, schema_version
 from hivedruid.sqlite_waits import CatalogConnection, in_memory
 
 
-def in_sqlite(source: PostgresConnection) -> CatalogConnection:
+class CopiedConnection(CatalogConnection):
+    """The copy. Which locks are held, the `source` knows."""
+
+    source: PostgresConnection
+
+    def close(self) -> None:
+        self.source.close()
+        super().close()
+
+
+def in_sqlite(source: PostgresConnection) -> CopiedConnection:
     """All rows at one moment. The schema is that of the source, and then brought to the newest version."""
-    target = in_memory()
+    target = in_memory(CopiedConnection)
+    target.source = source
     source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     version = schema_version(source)
     if version:

@@ -26,12 +26,11 @@ _DEFINITIONS = (
 """Replacements in the statements of migrations, in this order."""
 
 VERSION_TABLE = "hivedruid_schema"
-"""Contains the schema version, which is in `PRAGMA user_version` of SQLite."""
+"""Contains the schema version, which is in `PRAGMA user_version` of SQLite, and an id of the catalog."""
 OWNERS_TABLE = "owners"
 
 FIRST = (
-    f"CREATE TABLE {VERSION_TABLE} (version BIGINT NOT NULL)",
-    f"INSERT INTO {VERSION_TABLE} VALUES (0)",
+    f"CREATE TABLE {VERSION_TABLE} (version BIGINT NOT NULL, id TEXT NOT NULL)",
     # when the process that has a lock last did something, in seconds since 1970: see `owners`
     f'CREATE TABLE {OWNERS_TABLE} (name TEXT COLLATE "C" PRIMARY KEY, beat DOUBLE PRECISION NOT NULL)',
     # jsonb refuses U+0000, which delimiters of fields may be
@@ -44,7 +43,8 @@ FIRST = (
     """,
     """
     CREATE FUNCTION json_each(document TEXT) RETURNS TABLE (key BIGINT, value TEXT) IMMUTABLE LANGUAGE SQL AS $$
-        SELECT number - 1, element FROM jsonb_array_elements_text(document::jsonb) WITH ORDINALITY AS e (element, number)
+        SELECT number - 1, element
+        FROM jsonb_array_elements_text(document::jsonb) WITH ORDINALITY AS each (element, number)
     $$
     """,
     "CREATE FUNCTION instr(text TEXT, part TEXT) RETURNS INTEGER IMMUTABLE LANGUAGE SQL AS 'SELECT strpos($1, $2)'",

@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from time import monotonic, sleep
-from typing import cast
 
 from hivedruid import locks, notices
-from hivedruid.catalog.connection import Connection
 from hivedruid.catalog.postgres import PostgresConnection, halves, key_of
 from hivedruid.catalog.postgres_dialect import OWNERS_TABLE
 from hivedruid.errors import ExecutionError
@@ -35,10 +33,6 @@ class SessionLocks:
 
     def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
-
-    @classmethod
-    def of(cls, connection: Connection) -> SessionLocks:
-        return cls(cast("PostgresConnection", connection))
 
     @contextmanager
     def exclusive(self, name: str, *, patience: float = 0.0) -> Iterator[bool]:
@@ -97,7 +91,9 @@ class SessionLocks:
                 return False
             if waited >= locks.LONG and not is_noted:
                 is_noted = True
-                notices.note(f"waiting for the lock {name} of {self._connection.url.shown}, held by {self._holder(name)}")
+                notices.note(
+                    f"waiting for the lock {name} of {self._connection.url.shown}, held by {self._holder(name)}"
+                )
             sleep(POLL)
         self._connection.holds.append(name)
         return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from time import time
 from typing import Any, Literal, cast
 
 from hivedruid.catalog.store import Catalog
@@ -99,8 +100,8 @@ class StreamRecord:
     `position` is that of the last batch that is known to be committed. `skipped` are later offsets that were read
     after it and gave no rows. `attempt` is the number of the batch whose commit was begun, and whose outcome is not yet
     known; 0 if there is none. `manager` is the id of the process that runs the stream, and `beat` the last time at
-    which it did (seconds since 1970). `checkpoints` are copies of the positions that are tagged in the table, by
-    batch; `followed` is the version of the definition that the manager runs.
+    which it did (seconds since 1970, by the clock of this machine). `checkpoints` are copies of the positions that are
+    tagged in the table, by batch; `followed` is the version of the definition that the manager runs.
     """
 
     stream: Stream
@@ -141,8 +142,12 @@ class Streams:
 
     def _records(self, rest: str, values: tuple[str, ...]) -> tuple[StreamRecord, ...]:
         columns = "definition, desired, position, skipped, attempt, status, manager, beat, checkpoints, followed"
-        rows = self._catalog.connection.execute(f"SELECT {columns} FROM streams {rest}", values)
-        return tuple(_record(*row) for row in rows)
+        rows = self._catalog.connection.execute(f"SELECT {columns} FROM streams {rest}", values).fetchall()
+        records = tuple(_record(*row) for row in rows)
+        if not any(record.manager for record in records):
+            return records
+        ahead = time() - self.now()
+        return tuple(replace(record, beat=record.beat + ahead) for record in records)
 
     def add(self, stream: Stream, position: Position) -> None:
         """Raises SemanticError if a stream of that name exists."""
@@ -213,6 +218,10 @@ class Streams:
         self._set(stream, status=json.dumps(asdict(status)))
 
     # --- managers ----------------------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        """The time at which a lease begins: by the clock of the database, if managers of several machines share it."""
+        return self._catalog.connection.now()
 
     def lease(self, stream: Stream, manager: str, now: float, patience: float, dead: str = "") -> bool:
         """Make a manager the one that runs a stream, if no other but the `dead` one has reported within `patience`

@@ -82,20 +82,40 @@ def examine(home: Path, settings: Settings) -> Iterator[Check]:
             yield Check(feature, MISSING, f"{error.strerror or error}")
 
 
-def _home(feature: str, home: Path, _: Settings) -> Iterator[Check]:
+def _home(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     import os
     import shutil
 
-    from hivedruid.catalog.database import FILE_NAME, copy_database
+    from hivedruid.catalog.database import FILE_NAME
+    from hivedruid.catalog.opening import catalog_url, copy_catalog
 
     there = next(folder for folder in (home, *home.parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         yield Check(feature, MISSING, f"{there} is not writable", "specify another folder with --home")
         return
-    copy_database(home).close()
-    free = shutil.disk_usage(there).free
+    free, url = f"{shutil.disk_usage(there).free / 1e9:.1f} GB free", catalog_url(settings)
+    if url is not None:
+        yield Check(feature, OK, f"{home}: {free}")
+        yield from _shared_catalog(feature, settings)
+        return
+    copy_catalog(home, settings).close()
     known = "catalog is readable" if (home / FILE_NAME).exists() else "no catalog yet"
-    yield Check(feature, OK, f"{home}: {known}, {free / 1e9:.1f} GB free")
+    yield Check(feature, OK, f"{home}: {known}, {free}")
+
+
+def _shared_catalog(feature: str, settings: Settings) -> Iterator[Check]:
+    """Check the catalog on PostgreSQL, and that the settings fit to it."""
+    from hivedruid.catalog.opening import described
+    from hivedruid.iceberg.catalog import is_on_postgres
+    from hivedruid.settings import ICEBERG_CATALOG
+
+    yield Check(f"{feature}: catalog", OK, described(settings))
+    if session_kind(settings).is_in_home:
+        advice = "set druid.url to the router of a Druid cluster"
+        yield Check(f"{feature}: Druid tables", LATER, "the embedded store is not supported with this catalog", advice)
+    if is_on_postgres(settings) and not settings.get(f"{ICEBERG_CATALOG}warehouse"):
+        advice = f"set {ICEBERG_CATALOG}warehouse to a folder that all machines share, or to a URI"
+        yield Check(f"{feature}: managed tables", LATER, "no warehouse", advice)
 
 
 def _java(feature: str, _home: Path, _: Settings) -> Iterator[Check]:
@@ -243,14 +263,14 @@ def _last_version(home: Path, url: str) -> str:
 def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     """Check the requirements of Kafka ingestion: topics as seen from this machine, and environment variables on
     Druid's hosts."""
-    from hivedruid.catalog.database import copy_database
+    from hivedruid.catalog.opening import copy_catalog
     from hivedruid.catalog.properties import has_ingestion
     from hivedruid.catalog.store import Catalog
     from hivedruid.druid.supervisor import supervisor_spec
     from hivedruid.ingestion.feed import feed_of
     from hivedruid.secrets import masked
 
-    connection = copy_database(home)
+    connection = copy_catalog(home, settings)
     try:
         catalog = Catalog(connection)
         tables = [table for database in catalog.databases() for table in catalog.tables(database)]
@@ -284,10 +304,10 @@ def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     """Report jobs that were interrupted or have failed and are not finished."""
     from hivedruid.actions.writing.gather import gather_jobs
     from hivedruid.actions.writing.show import problems
-    from hivedruid.catalog.database import copy_database
+    from hivedruid.catalog.opening import copy_catalog
     from hivedruid.catalog.store import Catalog
 
-    connection = copy_database(home)
+    connection = copy_catalog(home, settings)
     try:
         job_problems = problems(gather_jobs(Catalog(connection), home, settings, every=False))
     finally:

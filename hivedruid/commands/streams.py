@@ -120,9 +120,9 @@ def _status(home: Path | None) -> int:
     from hivedruid.streams.overview import state
 
     folder = (home or default_home()).absolute()
-    is_running = manager.is_running(folder)
-    click.echo("a manager is running" if is_running else f"no manager of streams is running for {folder}")
     with Session(folder) as session:
+        is_running = manager.is_running(folder, session.catalog)
+        click.echo("a manager is running" if is_running else f"no manager of streams is running for {folder}")
         for record in Streams(session.catalog).all():
             error = f": {record.status.error}" if record.status.error else ""
             click.echo(f"{record.stream.full_name:<30} {state(record):<8} {record.status.rows:>12,} rows{error}")

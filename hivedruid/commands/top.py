@@ -136,7 +136,7 @@ class Watcher:
         from hivedruid.script import SourceStatement
 
         snapshot = gather(parse(SourceStatement("SHOW PROBLEMS")), self.session.facts())
-        streams = overview(watched(snapshot), self.session.home)
+        streams = overview(watched(snapshot), self.session.home, self.session.catalog)
         settings = dict(self.session.settings)
         if not session_kind(settings).has(KafkaIngestion):
             return lambda: _look(None, streams)

@@ -29,8 +29,10 @@ def is_own(settings: Mapping[str, str], table: Table | None = None) -> bool:
     if table is not None and table.iceberg is not None:
         return False
     kind = settings.get(f"{ICEBERG_CATALOG}type") or "jdbc"
-    return kind == "jdbc" and not any(settings.get(f"{ICEBERG_CATALOG}{name}") for name in _ELSEWHERE) and (
-        catalog_url(settings) is None
+    return (
+        kind == "jdbc"
+        and not any(settings.get(f"{ICEBERG_CATALOG}{name}") for name in _ELSEWHERE)
+        and (catalog_url(settings) is None)
     )
 
 

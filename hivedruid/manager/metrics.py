@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.streaming.watch import known_streams, overview, with_topics
-from hivedruid.catalog.database import FILE_NAME
+from hivedruid.catalog.opening import is_there
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError
 from hivedruid.manager.exposition import families, rendered
 from hivedruid.session import Session
@@ -92,10 +92,10 @@ class Metrics:
         from hivedruid.engine.capabilities import KafkaIngestion
         from hivedruid.engine.kinds import session_kind
 
-        if not (self._home / FILE_NAME).exists():
+        if not is_there(self._home):
             raise ExecutionError(f"there is no catalog in {self._home}")
         with Session(self._home, background="metrics") as session:
-            seen = overview(known_streams(session.catalog), self._home)
+            seen = overview(known_streams(session.catalog), self._home, session.catalog)
             has_druid = session_kind(session.settings).has(KafkaIngestion)
             druid = _Druid(self._home, session.settings, known(session.catalog, self._home)) if has_druid else None
             return seen, druid

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hivedruid.actions.ingesting.gather import home_name
+from hivedruid.catalog.opening import catalog_name
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.druid.supervisor import supervisor_spec
@@ -67,7 +67,12 @@ def without_reports(requests: Counter[str]) -> tuple[Counter[str], int]:
 def rest(home: IngestionHome, topic: str) -> None:
     """Create another suspended supervisor, of a table."""
     table = home.session.catalog.get("default", home.create(topic))
-    spec = owned(supervisor_spec(table, home.session.settings), table, home_name(home.folder), suspended=True)
+    spec = owned(
+        supervisor_spec(table, home.session.settings),
+        table,
+        catalog_name(home.folder, home.session.catalog),
+        suspended=True,
+    )
     home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
 
 

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from hivedruid.actions.ingesting.gather import home_name
 from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.catalog.opening import catalog_name
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import MissingError
@@ -74,7 +74,10 @@ class Home:
         """The spec that START would submit."""
         table = self.session.catalog.get("default", name)
         spec = owned(
-            supervisor_spec(table, self.session.settings), table, home_name(self.session.home), suspended=suspended
+            supervisor_spec(table, self.session.settings),
+            table,
+            catalog_name(self.session.home, self.session.catalog),
+            suspended=suspended,
         )
         spec["spec"]["ioConfig"].update(io)
         return spec

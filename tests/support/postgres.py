@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from glob import glob
 from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
@@ -98,7 +97,10 @@ def postgres_server() -> Iterator[Postgres]:
 def program(name: str) -> str:
     """The path of a program of PostgreSQL's server."""
     folders = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/local/bin"]
-    found = shutil.which(name, path=os.pathsep.join([*folders, *sorted(glob("/usr/lib/postgresql/*/bin"), reverse=True)]))
+    found = shutil.which(
+        name,
+        path=os.pathsep.join([*folders, *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]),
+    )
     assert found, f"{name} was not found: these tests require PostgreSQL 15 or later; run apt-get install postgresql"
     return found
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hivedruid.catalog.database import FILE_NAME, copy_database
-from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.store import Catalog
 from hivedruid.operations.change_store import Changes
 from hivedruid.session import Session

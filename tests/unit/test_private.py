@@ -14,6 +14,7 @@ from threading import Event
 import pytest
 
 from hivedruid import defaults, notices
+from hivedruid.catalog.opening import of_home
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
 from hivedruid.iceberg import home_catalog
@@ -107,7 +108,7 @@ def test_another_user_can_neither_read_nor_lock_anything(open_home: Path) -> Non
     with Session(open_home) as session:
         for statement in session.statements("SHOW TABLES"):
             session.execute(statement)
-        storage = Storage(open_home, Manifest(session._connection))
+        storage = Storage(open_home, Manifest(of_home(session._connection)))
         with storage.reading(), storage.writing("t") as folder:
             (folder / "rows.parquet").touch()
             home_catalog.prepare(open_home)

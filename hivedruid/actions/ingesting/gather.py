@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.ingesting.build import verb_of
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
+from hivedruid.catalog.opening import catalog_name
 from hivedruid.catalog.properties import SUPERVISOR_ID, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
@@ -94,7 +94,7 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     known = ingestion.ingestion_facts(
         data_source, supervisor, whole=whole, wait_for_offsets=verb == "RESET", feed=spec, moment=moment
     )
-    known = replace(known, home=home_name(facts.home))
+    known = replace(known, home=catalog_name(facts.home, facts.catalog))
     if table is None:
         return known
     ingestions = Ingestions(facts.catalog)
@@ -132,15 +132,3 @@ def _moment(statement: Statement, facts: Facts) -> int | None:
     if local is None:
         raise SemanticError(f"'{target.timestamp}' is not a valid timestamp", span=target.span)
     return int(from_local(local, zone_of(facts.settings["hive.local.time.zone"]) or UTC).timestamp() * 1000)
-
-
-def home_name(home: Path) -> str:
-    """The name of this home in messages of other homes: user, host and folder."""
-    import getpass
-    import socket
-
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a container whose user has no name
-        user = "?"
-    return f"{user}@{socket.gethostname()}:{home}"

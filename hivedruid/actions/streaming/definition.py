@@ -33,7 +33,7 @@ from hivedruid.parser.statements.ddl import CreateTable, Property
 from hivedruid.plan import nodes
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.secrets import is_kept, is_secret, is_shown
-from hivedruid.settings import Settings
+from hivedruid.settings import AT_START, Settings
 from hivedruid.streams import properties
 from hivedruid.tables import definition
 
@@ -115,9 +115,10 @@ def _properties(statement: s.CreateStream | s.AlterStream) -> dict[str, str]:
 
 def _settings(settings: Mapping[str, str]) -> dict[str, str]:
     """The settings that the stream runs with: those that differ from the defaults. Of secrets there are references to
-    variables and files, which the manager can read, and none to the memory of this session."""
+    variables and files, which the manager can read, and none to the memory of this session. The manager has its own
+    address of the catalog."""
     defaults = Settings()
-    changed = {key: value for key, value in settings.items() if defaults.get(key) != value}
+    changed = {key: value for key, value in settings.items() if defaults.get(key) != value and key not in AT_START}
     return {
         key: value for key, value in changed.items() if not is_secret(key) or (is_shown(value) and not is_kept(value))
     }

@@ -6,13 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic, sleep
 
 from hivedruid import locks, processes
+from hivedruid.catalog.named_locks import named_locks
+from hivedruid.catalog.opening import is_shared
+from hivedruid.catalog.store import Catalog
+from hivedruid.configuration import variable
 from hivedruid.errors import ExecutionError
 from hivedruid.private import private_folder
+from hivedruid.settings import AT_START
 
+LOCK = "manager"
+"""The lock of the catalog that the first of all managers holds if several homes share the catalog."""
 STOPPING = 120.0
 """Seconds to wait for a manager that stops: it completes the running batches first."""
 _PAUSE = 0.1
@@ -31,8 +39,11 @@ def log_file(home: Path) -> Path:
     return home / "logs" / "streams.log"
 
 
-def is_running(home: Path) -> bool:
-    return locks.is_held(lock_file(home))
+def is_running(home: Path, catalog: Catalog | None = None) -> bool:
+    """Whether a manager of this home runs, or one of another home with the same catalog."""
+    if locks.is_held(lock_file(home)):
+        return True
+    return catalog is not None and is_shared(catalog) and named_locks(home, catalog).is_held(LOCK)
 
 
 def take(lock: locks.Lock) -> bool:
@@ -65,15 +76,16 @@ def stop(home: Path) -> bool:
     return True
 
 
-def start(home: Path) -> bool:
-    """Start a manager in the background, unless one runs; whether it was started."""
-    if is_running(home):
+def start(home: Path, catalog: Catalog, settings: Mapping[str, str]) -> bool:
+    """Start a manager in the background, unless one runs; whether it was started. It uses the same catalog."""
+    if is_running(home, catalog):
         return False
     private_folder(log_file(home).parent)
     command = [sys.executable, "-m", "hivedruid", "streams", "run", "--home", str(home), "--until-idle"]
     subprocess.run(
         ["/bin/sh", "-c", _DETACHED, "sh", str(log_file(home)), *command],
         cwd="/",
+        env={**os.environ, **{variable(key): settings[key] for key in AT_START if settings.get(key)}},
         stdin=subprocess.DEVNULL,
         start_new_session=True,
         check=True,

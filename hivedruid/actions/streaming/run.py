@@ -196,7 +196,7 @@ def _set_desired(action: SetDesired, services: Services) -> None:
     streams = Streams(services.catalog)
     streams.set_desired(action.stream, action.desired)
     if action.desired == "running":
-        if manager.start(services.home):
+        if manager.start(services.home, services.catalog, services.settings):
             services.note("started a manager of streams in the background: hivedruid streams status shows it")
         _await(lambda: is_run(streams.current(action.stream)), action, "is started by a manager", services)
     else:

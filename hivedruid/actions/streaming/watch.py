@@ -139,9 +139,9 @@ def _for_query(record: StreamRecord, source: Table, snapshot: Snapshot) -> Snaps
 # --- with what Kafka has now -------------------------------------------------------------------------------------
 
 
-def overview(streams: Sequence[WatchedStream], home: Path) -> StreamOverview:
+def overview(streams: Sequence[WatchedStream], home: Path, catalog: Catalog | None = None) -> StreamOverview:
     """The streams without the offsets of their topics."""
-    return StreamOverview(datetime.now(UTC), tuple(streams), is_managed=manager.is_running(home))
+    return StreamOverview(datetime.now(UTC), tuple(streams), is_managed=manager.is_running(home, catalog))
 
 
 def with_topics(seen: StreamOverview, patience: float | None = None) -> StreamOverview:

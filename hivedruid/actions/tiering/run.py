@@ -292,7 +292,11 @@ def _rows(table: Table | None, services: Services) -> Iterator[tuple[Any, ...]]:
             continue
         holding = Holding.of_notes(job.holding) if job.holding else None
         spans = (holding.buckets if holding is not None else ()) or tuple(merged(job.spans))
-        state = job.state if job.has_ended or is_running(services.home, services.catalog, job.statement_id) else "interrupted"
+        state = (
+            job.state
+            if job.has_ended or is_running(services.home, services.catalog, job.statement_id)
+            else "interrupted"
+        )
         yield (
             job.full_name, job.id, state, iso(spans[0][0]) if spans else None, iso(spans[-1][1]) if spans else None,
             len(holding.segments) if holding is not None else None, job.rows, datetime.fromisoformat(job.created),

@@ -108,11 +108,12 @@ def tasks_request(action: ListTasks) -> str:
 
 def known(catalog: Catalog, home: Path) -> o.Known:
     """The home's tables that ingest, their ingestions, and the names of its Druid tables."""
-    from hivedruid.actions.ingesting.gather import home_name
     from hivedruid.catalog.ingestions import Ingestions
+    from hivedruid.catalog.opening import catalog_name
 
     records, unfinished = Ingestions(catalog).all(), Changes(catalog).unfinished()
-    return o.Known(catalog.ingesting_tables(), records, home_name(home), unfinished, tuple(catalog.druid_tables()))
+    name = catalog_name(home, catalog)
+    return o.Known(catalog.ingesting_tables(), records, name, unfinished, tuple(catalog.druid_tables()))
 
 
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:
@@ -158,7 +159,7 @@ def _problems(action: ListProblems, services: Services) -> Result:
         seen = services.engine(KafkaIngestion).ingestions_with_causes(known(services.catalog, services.home))
         listed = problems(with_differences(seen, action.settings))
     jobs = gather_jobs(services.catalog, services.home, action.settings, every=False)
-    of_streams = stream_problems(with_topics(overview(action.streams, services.home)))
+    of_streams = stream_problems(with_topics(overview(action.streams, services.home, services.catalog)))
     of_tiers = tier_problems(watched_tiers(services))
     listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *of_tiers, *_elsewhere(services))
     return Result(PROBLEM_COLUMNS, problem_rows(listed))

@@ -15,6 +15,7 @@ from hivedruid.actions.compacting.build import MERGED_HERE, NOT_HERE
 from hivedruid.actions.compacting.model import ConfigureCompaction
 from hivedruid.actions.compacting.run import compaction_rows, segment_row
 from hivedruid.actions.ddl.model import AddTable, RemoveTable, ReplaceTable
+from hivedruid.catalog.opening import of_home
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount
 from hivedruid.engine.segments import Segment
@@ -232,7 +233,7 @@ def test_an_interval_may_be_all_of_time() -> None:
 def test_segments_of_the_embedded_store(embedded: Session) -> None:
     """The segments of all Druid tables of the database, in order."""
     assert run(embedded, "SHOW SEGMENTS") == []
-    manifest = Manifest(embedded.catalog.connection)
+    manifest = Manifest(of_home(embedded.catalog.connection))
     for name in ("default.u", "default.t"):
         manifest.commit(name, [Segment(name, 0, 86_400_000, "v1", 0, rows=7, size=70, path=f"segments/{name}/0")], None)
     run(embedded, CREATE.replace("TABLE t", "TABLE u").replace("CREATE TABLE", "CREATE EXTERNAL TABLE"))

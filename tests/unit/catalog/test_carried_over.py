@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from hivedruid.catalog.database import FILE_NAME
-from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.errors import SemanticError
 from hivedruid.jobs.load import LoadReport
 from hivedruid.jobs.staged import StagedRows

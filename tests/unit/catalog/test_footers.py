@@ -9,8 +9,8 @@ from struct import pack
 
 from hivedruid.catalog.bounds import bounded, real_text
 from hivedruid.catalog.database import FILE_NAME, open_database
-from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.footers import ColumnFacts, FileFacts, FooterStore, StoredFile
+from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Column, Table

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid.catalog.functions import UserFunction, add_function
+from hivedruid.catalog.opening import of_home
 from hivedruid.catalog.types import STRING
 from hivedruid.parser import parse
 from hivedruid.plan.function_help import HELP
@@ -163,10 +164,11 @@ def test_a_key_reads_no_table_again(session: Session) -> None:
     for end in range(len(text)):
         complete(text, end, names)
     queries: list[str] = []
-    session.catalog.connection.set_trace_callback(queries.append)
+    connection = of_home(session.catalog.connection)
+    connection.set_trace_callback(queries.append)
     try:
         for end in range(len(text) - 10, len(text)):
             complete(text, end, names)
     finally:
-        session.catalog.connection.set_trace_callback(None)
+        connection.set_trace_callback(None)
     assert queries == []
