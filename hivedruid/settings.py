@@ -244,7 +244,7 @@ ELSEWHERE: dict[str, str] = {
     "hive.druid.metadata.uri": _METADATA,
     "hive.druid.metadata.base": _METADATA,
     "hive.metastore.warehouse.dir": "managed tables are in the home folder (--home)",
-    "javax.jdo.option.ConnectionURL": "the catalog is in the home folder (--home)",
+    "javax.jdo.option.ConnectionURL": "the catalog is in the home folder (--home), or where hivedruid.catalog.url says",
     "fs.defaultFS": "use a full URI as LOCATION",
     "fs.default.name": "use a full URI as LOCATION",
 }

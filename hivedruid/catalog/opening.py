@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hivedruid import configuration
+from hivedruid import configuration, notices
 from hivedruid.catalog.connection import Connection
 from hivedruid.catalog.database import FILE_NAME, copy_database, open_database
 from hivedruid.errors import ExecutionError, UnsupportedError
@@ -49,7 +49,10 @@ def open_catalog(home: Path, settings: Mapping[str, str]) -> Connection:
         private_home(home)
     except OSError as error:
         raise ExecutionError(f"cannot create the home folder {home}: {error}") from error
-    return open_postgres(url, catalog_password(settings))
+    connection = open_postgres(url, catalog_password(settings))
+    if connection.is_new and (home / FILE_NAME).exists():
+        notices.note(f"created the catalog {url.shown}; the tables of {home / FILE_NAME} are not in it")
+    return connection
 
 
 def copy_catalog(home: Path, settings: Mapping[str, str]) -> Connection:

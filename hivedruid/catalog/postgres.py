@@ -40,8 +40,9 @@ T = TypeVar("T")
 class PostgresConnection:
     """A session with the database: see `connection.Connection`. Errors are those of hivedruid.
 
-    A session that is lost is replaced by a new one, unless it had locks (`holds`): then whatever they protected has
-    ended, and every statement fails until they are given back.
+    A session that is lost is replaced by a new one, unless it had a transaction or locks (`holds`): then whatever they
+    protected has ended, and every statement fails until they have ended here, too. Outside of transactions there are
+    only statements that can be repeated.
     """
 
     def __init__(self, url: PostgresUrl, password: str | None) -> None:
@@ -49,16 +50,15 @@ class PostgresConnection:
         self._password = password
         self.holds: list[str] = []
         """The names of the locks of this session: see `session_locks`."""
+        self.is_new = False
+        """Whether this session has created the catalog."""
+        self._is_open = False
         self._connection = self._connected()
         self.patience = PATIENCE
 
     @property
     def in_transaction(self) -> bool:
-        import psycopg
-
-        return self._connection.info.transaction_status not in (
-            psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.UNKNOWN,
-        )  # fmt: skip
+        return self._is_open
 
     def now(self) -> float:
         return float(self.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
@@ -81,6 +81,7 @@ class PostgresConnection:
                 if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                     raise
             else:
+                self._is_open = True
                 return
             if seconds == first and self.patience > first:
                 notices.note(f"waiting for a transaction on the catalog {self.url.shown}, held by {self._writer()}")
@@ -89,12 +90,19 @@ class PostgresConnection:
             hint="another hivedruid process is writing to this catalog; try again later",
         )
 
+    def begin_reading(self) -> None:
+        """Begin a transaction that sees the catalog as it is at one moment."""
+        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._is_open = True
+
     def commit(self) -> None:
         self.execute("COMMIT")
+        self._is_open = False
 
     def rollback(self) -> None:
         with suppress(ExecutionError):  # a session that is lost has no transaction
             self.execute("ROLLBACK")
+        self._is_open = False
 
     def execute(self, sql: str, parameters: Any = (), /) -> Cursor:
         if not parameters:
@@ -126,8 +134,13 @@ class PostgresConnection:
     def _run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         import psycopg
 
-        if self._connection.closed and not self.holds:
-            self._connection = self._connected()
+        is_bound = self._is_open or bool(self.holds)
+        try:
+            return work(self._connection)
+        except psycopg.Error as error:
+            if is_bound or not self._connection.closed:
+                raise self._error(error) from error
+        self._connection = self._connected()
         try:
             return work(self._connection)
         except psycopg.Error as error:
@@ -168,15 +181,14 @@ class PostgresConnection:
     def _writer(self) -> str:
         """The session with the lock of writers, as far as the server shows it."""
         high, low = halves(key_of(self.url.schema, "writer"))
-        query = (
-            "SELECT a.pid, coalesce(a.usename, ''), coalesce(host(a.client_addr), 'the same machine')"
-            " FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
-            " WHERE l.locktype = 'advisory' AND l.classid = ? AND l.objid = ? AND l.granted LIMIT 1"
-        )
+        query = """
+            SELECT a.pid, coalesce(a.usename, '?'), coalesce(' on ' || host(a.client_addr), '')
+            FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+            WHERE l.locktype = 'advisory' AND l.classid = ? AND l.objid = ? AND l.granted LIMIT 1"""
         with suppress(ExecutionError):
             row = self.execute(query, (high, low)).fetchone()
             if row is not None:
-                return f"session {row[0]} of user {row[1]} on {row[2]}"
+                return f"session {row[0]} of user {row[1]}{row[2]}"
         return "another session"
 
 
@@ -270,7 +282,8 @@ def _migrate(connection: PostgresConnection) -> None:
         if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (schema,)).fetchone():
             connection.execute(f'CREATE SCHEMA "{schema}"')
         version = schema_version(connection)
-        if not version:
+        connection.is_new = not version
+        if connection.is_new:
             for statement in FIRST:
                 connection.execute(statement)
             connection.execute(f"INSERT INTO {VERSION_TABLE} (version, id) VALUES (0, ?)", (os.urandom(8).hex(),))

@@ -21,7 +21,7 @@ def in_sqlite(source: PostgresConnection) -> CopiedConnection:
     """All rows at one moment. The schema is that of the source, and then brought to the newest version."""
     target = in_memory(CopiedConnection)
     target.source = source
-    source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    source.begin_reading()
     version = schema_version(source)
     if version:
         migrate(target, version)

@@ -21,7 +21,7 @@ POLL = 0.1
 """Seconds between two attempts to take a lock."""
 _NOW = "extract(epoch FROM clock_timestamp())"
 _HOLDERS = """
-    SELECT coalesce(host(a.client_addr), 'the same machine'), l.pid FROM pg_locks l
+    SELECT coalesce(' on ' || host(a.client_addr), ''), l.pid FROM pg_locks l
     LEFT JOIN pg_stat_activity a ON a.pid = l.pid
     WHERE l.locktype = 'advisory' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND l.classid = ? AND l.objid = ? AND l.objsubid = 1 AND l.granted AND l.mode = ?
@@ -115,7 +115,7 @@ class SessionLocks:
 
     def _holder(self, name: str) -> str:
         rows = self._holders(name, "ExclusiveLock") or self._holders(name, "ShareLock")
-        return f"session {rows[0][1]} on {rows[0][0]}" if rows else "another session"
+        return f"session {rows[0][1]}{rows[0][0]}" if rows else "another session"
 
     def _holders(self, name: str, mode: str) -> list[tuple[str, int]]:
         return self._connection.execute(_HOLDERS, (*halves(self._key(name)), mode)).fetchall()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from getpass import getuser
 from pathlib import Path
 
 from hivedruid.catalog.iceberg_place import IcebergPlace
@@ -73,6 +72,8 @@ def properties_of(place: IcebergPlace, settings: Mapping[str, str]) -> dict[str,
 def _on_postgres(settings: Mapping[str, str]) -> dict[str, str]:
     """The properties of the catalog on PostgreSQL. Raises UsageError without a warehouse: the home folder is not where
     other machines find the files."""
+    from getpass import getuser
+
     url = catalog_url(settings)
     assert url is not None
     if not settings.get(f"{ICEBERG_CATALOG}warehouse"):

@@ -15,6 +15,7 @@ HEAVY = {
     "lark",
     "msgspec",
     "prompt_toolkit",
+    "psycopg",
     "pyarrow",
     "pygments",
     "pyspark",

@@ -45,7 +45,7 @@ def test_metadata(installation: Installation) -> None:
     assert "License-Expression: Apache-2.0" in metadata
     assert {line for line in metadata.splitlines() if line.startswith("Provides-Extra:")} == {
         f"Provides-Extra: {extra}"
-        for extra in ("chart", "dev", "java", "jupyter", "metastore", "pandas", "polars", "sqlalchemy")
+        for extra in ("chart", "dev", "java", "jupyter", "metastore", "pandas", "polars", "postgres", "sqlalchemy")
     }
 
 

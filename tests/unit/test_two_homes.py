@@ -206,11 +206,9 @@ def test_an_owner_that_loses_its_connection_can_record_nothing(
         mine.begin([a_job("a")])
         job = mine.current(a_job("a"))
 
-        def lose() -> None:
+        def work() -> None:
             with owned(homes[0], job, mine):
-                (session,) = first.catalog.connection.execute("SELECT pg_backend_pid()").fetchone()
-                with postgres.connect() as connection:
-                    connection.execute("SELECT pg_terminate_backend(%s, 10000)", (session,))
+                lose(first, postgres)
                 with owned(homes[1], job, other):
                     with pytest.raises(ConnectError, match="lost the connection"):
                         mine.move(job, "cancelled")
@@ -219,8 +217,45 @@ def test_an_owner_that_loses_its_connection_can_record_nothing(
                     other.move(job, "staged")
 
         with pytest.raises(ConnectError, match="lost the connection"):
-            lose()
+            work()
         assert mine.current(job).state == "staged"  # by a new session
+
+
+def lose(session: Session, postgres: Postgres) -> None:
+    """End the session's connection to the database."""
+    (process,) = session.catalog.connection.execute("SELECT pg_backend_pid()").fetchone()
+    with postgres.connect() as connection:
+        connection.execute("SELECT pg_terminate_backend(%s, 10000)", (process,))
+
+
+def test_an_idle_session_gets_another_connection(
+    homes: tuple[Path, Path], settings: dict[str, str], postgres: Postgres
+) -> None:
+    with Session(homes[0], hiveconf=settings) as session:
+        run(session, "CREATE DATABASE d")
+        lose(session, postgres)
+        assert session.catalog.databases() == ("d", "default")
+        lose(session, postgres)
+        run(session, "CREATE DATABASE e")
+        assert session.catalog.databases() == ("d", "default", "e")
+
+
+def test_a_transaction_that_loses_its_connection_changes_nothing(
+    homes: tuple[Path, Path], settings: dict[str, str], postgres: Postgres
+) -> None:
+    with Session(homes[0], hiveconf=settings) as session:
+
+        def change() -> None:
+            with session.catalog.transaction():
+                session.catalog.add_database("d")
+                lose(session, postgres)
+                with pytest.raises(ConnectError, match="lost the connection"):
+                    session.catalog.add_database("e")
+                session.catalog.add_database("f")
+
+        with pytest.raises(ConnectError, match="lost the connection"):
+            change()
+        assert session.catalog.databases() == ("default",)
 
 
 def test_locks_of_one_name(homes: tuple[Path, Path], settings: dict[str, str]) -> None:
