@@ -39,6 +39,7 @@ def test_one_manager_has_the_lease_until_it_expires(connect: Callable[[], Connec
     assert is_run(other.current(STREAM))
     assert one.lease(STREAM, "here:1:a", one.now(), ALIVE)
     assert other.lease(STREAM, "there:1:b", other.now() + ALIVE + 1, ALIVE)
+    assert other.lease(STREAM, "there:1:b", other.now(), ALIVE)
     assert not one.lease(STREAM, "here:1:a", one.now(), ALIVE)
     other.release("there:1:b")
     assert not is_run(one.current(STREAM))

@@ -1,0 +1,83 @@
+"""Managed tables of two homes, as of two machines, whose catalog is on PostgreSQL and whose warehouse is shared."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from hivedruid.errors import UsageError
+from hivedruid.iceberg.catalog import is_own, properties
+from hivedruid.qtest.sharing import sharing_spark
+from hivedruid.session import Session
+from hivedruid.spark import server
+from tests.support.job_homes import Row
+from tests.support.job_homes import run as run_one
+from tests.support.postgres import Postgres
+
+WAREHOUSE = "hivedruid.iceberg.catalog.warehouse"
+
+
+@pytest.fixture
+def own_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server with PostgreSQL's driver, which the other tests' has not."""
+    monkeypatch.delenv(server.SPARK_HOME, raising=False)
+    with sharing_spark():
+        yield
+        if (known := server.find(Path(os.environ[server.SPARK_HOME]))) is not None:
+            os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
+
+
+def run(session: Session, script: str) -> list[Row]:
+    return [run_one(session, text) for text in script.split("; ")][-1]
+
+
+@pytest.mark.usefixtures("own_spark")
+def test_managed_tables_are_those_of_both_homes(tmp_path: Path, postgres: Postgres) -> None:
+    warehouse = tmp_path / "warehouse"
+    settings = {**postgres.settings(), WAREHOUSE: f"file://{warehouse}"}
+    homes = tmp_path / "one", tmp_path / "two"
+    first, second = (Session(home, hiveconf=settings) for home in homes)
+    with first, second:
+        run(first, "CREATE TABLE m (a INT); INSERT INTO m VALUES (1), (2)")
+        assert run(second, "SELECT sum(a) AS s FROM m") == [{"s": 3}]
+        together = Barrier(2)
+
+        def insert(home: Path) -> None:
+            with Session(home, hiveconf=settings, spark_name="beside") as session:
+                together.wait()
+                run(session, "INSERT INTO m VALUES (10)")
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(insert, homes))
+        run(second, "ALTER TABLE m ADD COLUMNS (b STRING); UPDATE m SET b = 'x' WHERE a = 1")
+        rows = run(first, "SELECT a, b FROM m ORDER BY a")
+        assert [(row["a"], row["b"]) for row in rows] == [(1, "x"), (2, None), (10, None), (10, None)]
+        assert [*warehouse.rglob("*.orc")]
+        run(first, "DROP TABLE m")
+        assert [*warehouse.rglob("*.orc")] == []
+    password = postgres.password_file.read_bytes()
+    kept = [path for home in homes for path in home.rglob("*") if path.is_file()]
+    assert kept
+    assert [path for path in kept if password in path.read_bytes()] == []
+    assert not any((home / "warehouse").exists() for home in homes)
+
+
+def test_a_warehouse_is_required(tmp_path: Path) -> None:
+    settings = {"hivedruid.catalog.url": "postgresql://me@db.example.com/team?sslmode=verify-full&sslrootcert=/ca file"}
+    assert not is_own(settings)
+    with pytest.raises(UsageError, match="require a warehouse") as error:
+        properties(settings, tmp_path)
+    assert WAREHOUSE in (error.value.hint or "")
+    found = properties({**settings, WAREHOUSE: "s3a://bucket/w"}, tmp_path)
+    assert found["uri"] == (
+        "jdbc:postgresql://db.example.com:5432/team?sslmode=verify-full&sslrootcert=%2Fca%20file&currentSchema=hivedruid"
+    )
+    assert (found["jdbc.user"], found["warehouse"]) == ("me", "s3a://bucket/w")
+    rest = {"hivedruid.iceberg.catalog.type": "rest", "hivedruid.iceberg.catalog.uri": "http://c.example.com"}
+    assert properties({**settings, **rest}, tmp_path) == {"type": "rest", "uri": "http://c.example.com"}
