@@ -149,7 +149,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.spark.idle.timeout", "period", "PT20M",
             "Idle time after which the shared Spark server stops (ISO 8601 period)."),
         Setting("hivedruid.iceberg.catalog.type", "enum", "jdbc",
-            "Iceberg catalog of managed tables; jdbc without a uri: the catalog of the home folder.",
+            "Iceberg catalog of managed tables; jdbc without a uri: the catalog of the home folder, or one in the "
+            "database of hivedruid.catalog.url.",
             ("JDBC", "REST", "HIVE", "GLUE", "NESSIE", "HADOOP")),
         Setting("hivedruid.iceberg.catalog.uri", "property", "",
             "Address of another Iceberg catalog: the URL of a REST catalog, thrift://… of a Hive metastore, jdbc:… of a"

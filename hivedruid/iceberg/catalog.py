@@ -69,18 +69,22 @@ def properties_of(place: IcebergPlace, settings: Mapping[str, str]) -> dict[str,
     return {"type": place.type, **resolved(dict(place.properties), "", settings)}
 
 
+def check_warehouse(settings: Mapping[str, str]) -> None:
+    """Raise UsageError for managed tables of a catalog on PostgreSQL without a warehouse: in the home folder, which is
+    the default, other machines would not find their files."""
+    if is_on_postgres(settings) and not settings.get(f"{ICEBERG_CATALOG}warehouse"):
+        raise UsageError(
+            "managed tables of a catalog on PostgreSQL require a warehouse that all machines can reach",
+            hint=f"set {ICEBERG_CATALOG}warehouse to a folder that they share, or to a URI such as s3a://bucket/folder",
+        )
+
+
 def _on_postgres(settings: Mapping[str, str]) -> dict[str, str]:
-    """The properties of the catalog on PostgreSQL. Raises UsageError without a warehouse: the home folder is not where
-    other machines find the files."""
+    """The properties of the catalog on PostgreSQL, but for its warehouse."""
     from getpass import getuser
 
     url = catalog_url(settings)
     assert url is not None
-    if not settings.get(f"{ICEBERG_CATALOG}warehouse"):
-        raise UsageError(
-            "managed tables of a catalog on PostgreSQL require a warehouse that all machines can reach",
-            hint=f"set {ICEBERG_CATALOG}warehouse to a folder that they share, or to a URI such as s3://bucket/folder",
-        )
     password = catalog_password(settings) or os.environ.get("PGPASSWORD")
     found = {
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",

@@ -94,8 +94,9 @@ class IcebergTables:
 
     def check_metadata(self, table: Table) -> None:
         """Raise SparkError if the table's metadata file is missing or damaged: Iceberg would retry reading it for
-        minutes.
+        minutes. Raise UsageError if the catalog's settings are incomplete.
         """
+        catalog.check_warehouse(self.settings)
         if not self.is_own(table) or not home_catalog.exists(self.home, table.table_id):
             return
         try:

@@ -14,6 +14,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
+from hivedruid import notices
 from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.named_locks import named_locks
 from hivedruid.catalog.opening import copy_catalog, open_catalog
@@ -22,6 +23,7 @@ from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, Seman
 from hivedruid.operations.owner import is_running, lock_name, owned
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
+from hivedruid.settings import Settings
 from tests.support import killed
 from tests.support.job_homes import Row
 from tests.support.job_homes import run as run_one
@@ -144,6 +146,33 @@ def test_the_other_home_completes_what_a_killed_process_has_begun(
         assert list(tmp_path.glob(".*staged*")) == []
 
 
+def test_two_that_are_killed_at_once(homes: tuple[Path, Path], settings: dict[str, str], tmp_path: Path) -> None:
+    """Each load has happened or not, whichever of them was killed, and at what. Either may have completed the other."""
+    table, sources = tmp_path / "t", (tmp_path / "in0", tmp_path / "in1")
+    with Session(homes[1], hiveconf=settings) as session:
+        run(session, f"CREATE EXTERNAL TABLE t (a STRING) LOCATION '{table}'")
+        for moment in range(1, 9, 2):
+            for source in sources:
+                source.mkdir(exist_ok=True)
+                for number in range(3):
+                    (source / f"f{number}").write_text(f"{source.name} {number}")
+            running = [
+                killed.begin(home, settings, f"LOAD DATA INPATH '{source}' INTO TABLE t", when)
+                for home, source, when in zip(homes, sources, (moment, 9 - moment), strict=True)
+            ]
+            outcomes = [each.outcome() for each in running]
+            assert all("already running in another session" in each.error for each in outcomes if each.error), outcomes
+            run(session, "DESCRIBE t")
+            assert Operations(session.catalog).unfinished() == ()
+            moved = loaded(table)
+            for source in sources:
+                there = {f"{source.name} {number}" for number in range(3)}
+                assert (there & {*moved}, {*loaded(source)}) in ((there, set()), (set(), there)), moment
+            assert {*moved.values()} <= {1}
+            for path in table.iterdir():
+                path.unlink()
+
+
 def test_of_several_that_resume_at_once_one_does(
     homes: tuple[Path, Path], settings: dict[str, str], tmp_path: Path
 ) -> None:
@@ -168,6 +197,7 @@ from pathlib import Path
 from hivedruid.operations.owner import owned
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
+from hivedruid.settings import Settings
 from tests.support.jobs import a_job
 url, password = sys.argv[2:]
 settings = {"hivedruid.catalog.url": url, "hivedruid.catalog.password": password}
@@ -316,6 +346,73 @@ def test_a_newer_catalog_is_refused_and_left_untouched(tmp_path: Path, postgres:
                 read(tmp_path, settings)
             assert "upgrade" in (error.value.hint or "")
         assert connection.execute("SELECT version FROM newer.hivedruid_schema").fetchall() == [(len(MIGRATIONS) + 1,)]
+
+
+def test_an_older_catalog_is_brought_forward(
+    tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = postgres.settings("older")
+    for module in ("postgres", "database"):
+        monkeypatch.setattr(f"hivedruid.catalog.{module}.MIGRATIONS", MIGRATIONS[:12])
+    with closing(open_catalog(tmp_path, settings)) as older:
+        Catalog(older).add_database("d")
+    monkeypatch.undo()
+    with postgres.connect() as connection:
+
+        def version() -> int:
+            ((found,),) = connection.execute("SELECT version FROM older.hivedruid_schema").fetchall()
+            return int(found)
+
+        with closing(copy_catalog(tmp_path, settings)) as copied:  # for statements that only plan
+            assert Catalog(copied).databases() == ("d", "default")
+            assert Catalog(copied).table_names("d") == ()
+        assert version() == 12
+        with closing(open_catalog(tmp_path, settings)) as opened:
+            assert Catalog(opened).databases() == ("d", "default")
+        assert version() == len(MIGRATIONS)
+
+
+def test_a_home_with_tables_of_its_own_brings_a_note(tmp_path: Path, postgres: Postgres) -> None:
+    with Session(tmp_path) as session:
+        run(session, "CREATE TABLE t (a INT)")
+    noted: list[str] = []
+    settings = postgres.settings()
+    with notices.received_by(noted.append):
+        for _ in range(2):
+            with Session(tmp_path, hiveconf=settings) as session:
+                assert session.table_names() == ()
+    (note,) = noted
+    assert note.endswith(f"the tables of {tmp_path / 'catalog.sqlite'} are not in it")
+
+
+def test_a_session_keeps_its_catalog(homes: tuple[Path, Path], settings: dict[str, str]) -> None:
+    key = "hivedruid.catalog.url"
+    with Session(homes[0], hiveconf=settings) as session:
+        for statement in (f"SET {key}=postgresql://elsewhere/db", "SET hivedruid.catalog.password=env:X"):
+            with pytest.raises(SemanticError, match="cannot be changed in a session"):
+                run(session, statement)
+        run(session, f"RESET {key}")
+        assert session.settings[key] == settings[key]
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("postgresql://me:hunter2hunter2@host/db", "must not contain a password"),
+        ("postgresql://host/db?password=hunter2hunter2", "must not contain a password"),
+        ("mysql://host/db", "must be postgresql://host:port/database"),
+        ("postgresql://host", "must be postgresql://host:port/database"),
+        ("postgresql:///db", "must be postgresql://host:port/database"),
+        ("postgresql://host:x/db", "port"),
+        ("postgresql://host/db?schema=a%20b", "name of the schema"),
+        ("postgresql://host/db?sslmod=require", "'sslmod' is not one of its options"),
+    ],
+)
+def test_invalid_addresses(url: str, why: str) -> None:
+    with pytest.raises(SemanticError) as error:
+        Settings({"hivedruid.catalog.url": url})
+    assert why in error.value.message
+    assert "hunter2" not in f"{error.value.message} {error.value.hint}"
 
 
 def test_a_schema_of_something_else_is_left_untouched(tmp_path: Path, postgres: Postgres) -> None:

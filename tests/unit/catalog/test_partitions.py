@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.layout import PartitionField
 from hivedruid.catalog.partitions import NULL_VALUE, Partition, Partitions, escape, parse_name, unescape
 from hivedruid.catalog.store import Catalog
@@ -19,11 +17,6 @@ TABLE = Table(
     "default", "t", "files", (Column("id", INT), DAY, SHOP), external=True, location="/data/t", format="parquet",
     partition_spec=(PartitionField("day"), PartitionField("shop")),
 )  # fmt: skip
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Catalog:
-    return Catalog(open_database(tmp_path))
 
 
 def test_names_are_escaped_as_in_hive() -> None:

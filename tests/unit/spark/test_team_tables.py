@@ -12,7 +12,7 @@ from threading import Barrier
 import pytest
 
 from hivedruid.errors import UsageError
-from hivedruid.iceberg.catalog import is_own, properties
+from hivedruid.iceberg.catalog import check_warehouse, is_own, properties
 from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
 from hivedruid.spark import server
@@ -40,11 +40,20 @@ def run(session: Session, script: str) -> list[Row]:
 @pytest.mark.usefixtures("own_spark")
 def test_managed_tables_are_those_of_both_homes(tmp_path: Path, postgres: Postgres) -> None:
     warehouse = tmp_path / "warehouse"
-    settings = {**postgres.settings(), WAREHOUSE: f"file://{warehouse}"}
+    settings = postgres.settings()
     homes = tmp_path / "one", tmp_path / "two"
+    with Session(homes[0], hiveconf=settings) as session:
+        run(
+            session,
+            f"CREATE EXTERNAL TABLE f (a INT) STORED AS ORC LOCATION 'file://{tmp_path}/f'; CREATE TABLE m (a INT)",
+        )
+        run(session, "INSERT INTO f VALUES (1), (2)")
+        with pytest.raises(UsageError, match="require a warehouse"):
+            run(session, "INSERT INTO m SELECT a FROM f")
+    settings[WAREHOUSE] = f"file://{warehouse}"
     first, second = (Session(home, hiveconf=settings) for home in homes)
     with first, second:
-        run(first, "CREATE TABLE m (a INT); INSERT INTO m VALUES (1), (2)")
+        run(first, "INSERT INTO m SELECT a FROM f")
         assert run(second, "SELECT sum(a) AS s FROM m") == [{"s": 3}]
         together = Barrier(2)
 
@@ -72,7 +81,7 @@ def test_a_warehouse_is_required(tmp_path: Path) -> None:
     settings = {"hivedruid.catalog.url": "postgresql://me@db.example.com/team?sslmode=verify-full&sslrootcert=/ca file"}
     assert not is_own(settings)
     with pytest.raises(UsageError, match="require a warehouse") as error:
-        properties(settings, tmp_path)
+        check_warehouse(settings)
     assert WAREHOUSE in (error.value.hint or "")
     found = properties({**settings, WAREHOUSE: "s3a://bucket/w"}, tmp_path)
     assert found["uri"] == (
