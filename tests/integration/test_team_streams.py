@@ -1,0 +1,62 @@
+"""A stream of two homes, as of two machines, whose catalog is on PostgreSQL: one manager of both runs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.streaming import manager as background
+from hivedruid.qtest.sharing import sharing_spark
+from hivedruid.session import Session
+from hivedruid.spark import server
+from hivedruid.streams.overview import ManagerId
+from tests.support.job_homes import run
+from tests.support.streams import stream_home, until
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.support.kafka import Topics
+    from tests.support.postgres import Postgres
+
+
+def test_a_manager_of_the_other_home_takes_over(
+    tmp_path: Path, topics: Topics, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first manager is killed -9 while it commits batches; every record is in the table once."""
+    settings = {**postgres.settings(), "hivedruid.iceberg.catalog.warehouse": f"file://{tmp_path}/warehouse"}
+    homes = tmp_path / "one", tmp_path / "two"
+    for home in homes:
+        home.mkdir(mode=0o700)
+        lines = [f'{key} = "{value}"' for key, value in settings.items()]
+        (home / "hivedruid.toml").write_text("\n".join(["[settings]", *lines]))
+    monkeypatch.delenv(server.SPARK_HOME, raising=False)
+    with sharing_spark(), stream_home(homes[0], topics) as one, Session(homes[1]) as two:
+        one.create(max_records_per_second="50")
+        first = one.manage()
+        until(lambda: background.is_running(homes[1], two.catalog), "the first manager")
+        one.send(100)
+        run(two, "START STREAM s")  # by the manager of the other home
+        assert not background.is_running(homes[1])
+        until(lambda: one.stream_record().status.rows > 0, "the first batch")
+        one.path = homes[1]
+        second = one.manage()
+        until(lambda: background.is_running(homes[1]), "the second manager")
+        assert _manager(one.stream_record().manager) == first.pid
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        one.send(100)
+        until(lambda: _manager(one.stream_record().manager) == second.pid, "the second manager to take over")
+        run(two, "WAIT STREAM s")
+        assert one.counts() == one.expected
+        run(two, "STOP STREAM s")
+        if (known := server.find(Path(os.environ[server.SPARK_HOME]))) is not None:
+            os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
+
+
+def _manager(text: str) -> int:
+    """The process of a manager."""
+    known = ManagerId.of(text)
+    return known.process if known is not None else 0
