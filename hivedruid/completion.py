@@ -73,12 +73,12 @@ def clusters(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Co
 def tables(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The Druid tables of the catalog: those of the database `default` by name, others as `database.name`."""
     from hivedruid import configuration
-    from hivedruid.catalog.opening import copy_catalog
+    from hivedruid.catalog.opening import read_catalog
     from hivedruid.catalog.store import Catalog
     from hivedruid.errors import HiveDruidError
 
     try:
-        connection = copy_catalog(_home(ctx), configuration.values(_home(ctx)))
+        connection = read_catalog(_home(ctx), configuration.values(_home(ctx)))
     except (HiveDruidError, OSError):
         return []
     try:

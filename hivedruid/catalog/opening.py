@@ -61,9 +61,24 @@ def copy_catalog(home: Path, settings: Mapping[str, str]) -> Connection:
     if url is None:
         return copy_database(home)
     from hivedruid.catalog.postgres import read_postgres
-    from hivedruid.catalog.postgres_copy import in_sqlite
+
+    return _copied(read_postgres(url, catalog_password(settings)))
+
+
+def read_catalog(home: Path, settings: Mapping[str, str]) -> Connection:
+    """The catalog, only to be read. Nothing is created or migrated. Raises ExecutionError."""
+    url = catalog_url(settings)
+    if url is None:
+        return copy_database(home)
+    from hivedruid.catalog.postgres import read_postgres
 
     source = read_postgres(url, catalog_password(settings))
+    return source if source.is_current else _copied(source)
+
+
+def _copied(source: PostgresConnection) -> Connection:
+    from hivedruid.catalog.postgres_copy import in_sqlite
+
     try:
         return in_sqlite(source)
     except BaseException:

@@ -52,6 +52,8 @@ class PostgresConnection:
         """The names of the locks of this session: see `session_locks`."""
         self.is_new = False
         """Whether this session has created the catalog."""
+        self.is_current = True
+        """Whether the schema is of this version."""
         self._is_open = False
         self._connection = self._connected()
         self.patience = PATIENCE
@@ -213,7 +215,7 @@ def read_postgres(url: PostgresUrl, password: str | None) -> PostgresConnection:
     """The catalog as it is, of any version up to this one, to be read. Nothing is created."""
     connection = _connection(url, password)
     try:
-        schema_version(connection)
+        connection.is_current = schema_version(connection) == len(MIGRATIONS)
     except BaseException:
         connection.close()
         raise

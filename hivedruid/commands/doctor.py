@@ -87,7 +87,7 @@ def _home(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     import shutil
 
     from hivedruid.catalog.database import FILE_NAME
-    from hivedruid.catalog.opening import catalog_url, copy_catalog
+    from hivedruid.catalog.opening import catalog_url, read_catalog
 
     there = next(folder for folder in (home, *home.parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
@@ -98,7 +98,7 @@ def _home(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         yield Check(feature, OK, f"{home}: {free}")
         yield from _shared_catalog(feature, settings)
         return
-    copy_catalog(home, settings).close()
+    read_catalog(home, settings).close()
     known = "catalog is readable" if (home / FILE_NAME).exists() else "no catalog yet"
     yield Check(feature, OK, f"{home}: {known}, {free}")
 
@@ -263,14 +263,14 @@ def _last_version(home: Path, url: str) -> str:
 def _kafka(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     """Check the requirements of Kafka ingestion: topics as seen from this machine, and environment variables on
     Druid's hosts."""
-    from hivedruid.catalog.opening import copy_catalog
+    from hivedruid.catalog.opening import read_catalog
     from hivedruid.catalog.properties import has_ingestion
     from hivedruid.catalog.store import Catalog
     from hivedruid.druid.supervisor import supervisor_spec
     from hivedruid.ingestion.feed import feed_of
     from hivedruid.secrets import masked
 
-    connection = copy_catalog(home, settings)
+    connection = read_catalog(home, settings)
     try:
         catalog = Catalog(connection)
         tables = [table for database in catalog.databases() for table in catalog.tables(database)]
@@ -304,10 +304,10 @@ def _jobs(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
     """Report jobs that were interrupted or have failed and are not finished."""
     from hivedruid.actions.writing.gather import gather_jobs
     from hivedruid.actions.writing.show import problems
-    from hivedruid.catalog.opening import copy_catalog
+    from hivedruid.catalog.opening import read_catalog
     from hivedruid.catalog.store import Catalog
 
-    connection = copy_catalog(home, settings)
+    connection = read_catalog(home, settings)
     try:
         job_problems = problems(gather_jobs(Catalog(connection), home, settings, every=False))
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -17,8 +18,10 @@ import pytest
 from hivedruid import notices
 from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.named_locks import named_locks
-from hivedruid.catalog.opening import copy_catalog, open_catalog
+from hivedruid.catalog.opening import copy_catalog, open_catalog, read_catalog
 from hivedruid.catalog.store import Catalog
+from hivedruid.cli import main
+from hivedruid.configuration import variable
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.operations.owner import is_running, lock_name, owned
 from hivedruid.operations.store import Operations
@@ -326,6 +329,39 @@ def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
     assert isinstance(error, ConnectError)
     assert error.message.startswith("cannot connect to the catalog postgresql://127.0.0.1:1/none (schema hivedruid): ")
     assert "hivedruid.catalog.url" in (error.hint or "")
+
+
+def test_psycopg_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    error = refused(tmp_path, {"hivedruid.catalog.url": "postgresql://127.0.0.1:1/none"})
+    assert "requires psycopg" in error.message
+    assert "hivedruid[postgres]" in (error.hint or "")
+
+
+def test_what_a_command_reads(
+    tmp_path: Path, settings: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """doctor, before there is a catalog, and while a job of another home is interrupted, or runs."""
+    for key, value in settings.items():
+        monkeypatch.setenv(variable(key), value)
+
+    def checked() -> dict[str, str]:
+        main(["doctor", "--home", str(tmp_path / "one"), "--format", "json"])
+        rows = json.loads(capsys.readouterr().out)
+        return {row["feature"]: f"{row['state']}: {row['detail']}" for row in rows}
+
+    assert ": no catalog yet, PostgreSQL " in checked()["home: catalog"]
+    with closing(read_catalog(tmp_path, settings)) as connection:
+        assert Catalog(connection).databases() == ("default",)
+    with Session(tmp_path / "two", hiveconf=settings) as session:
+        run(session, "CREATE TABLE t (a INT)")
+        store = Operations(session.catalog)
+        store.begin([a_job("a")])
+        found = checked()
+        assert f"schema version {len(MIGRATIONS)}, PostgreSQL " in found["home: catalog"]
+        assert [key for key in found if key.startswith("jobs: ")] != []
+        with owned(session.home, store.current(a_job("a")), store):
+            assert [key for key in checked() if key.startswith("jobs: ")] == []
 
 
 def test_a_wrong_password_is_not_shown(tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
