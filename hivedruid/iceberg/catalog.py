@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hivedruid.catalog.iceberg_place import IcebergPlace
+from hivedruid.catalog.iceberg_tables import metadata_location
 from hivedruid.catalog.opening import catalog_password, catalog_url
+from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
 from hivedruid.errors import UsageError
 from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.metadata import local_path
 from hivedruid.references import check_transport, secret
 from hivedruid.secrets import is_secret
 from hivedruid.settings import ICEBERG_CATALOG
@@ -67,6 +70,17 @@ def properties(settings: Mapping[str, str], home: Path) -> dict[str, str]:
 def properties_of(place: IcebergPlace, settings: Mapping[str, str]) -> dict[str, str]:
     """The same for the catalog of a database."""
     return {"type": place.type, **resolved(dict(place.properties), "", settings)}
+
+
+def current_metadata(settings: Mapping[str, str], home: Path, known: Catalog, table_id: str) -> Path | None:
+    """A table's current metadata file, as far as it is known without Spark: in the home's own catalog, and in one on
+    PostgreSQL whose warehouse is a folder; None also if nothing has been written to the table."""
+    if is_own(settings):
+        return home_catalog.current_metadata(home, table_id)
+    if not is_on_postgres(settings):
+        return None
+    location = metadata_location(known, home_catalog.CATALOG, home_catalog.NAMESPACE, table_id)
+    return local_path(location) if location is not None and location.startswith(("file:", "/")) else None
 
 
 def check_warehouse(settings: Mapping[str, str]) -> None:

@@ -15,9 +15,10 @@ from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import SegmentLists
 from hivedruid.engine.kinds import require
 from hivedruid.errors import HiveDruidError
-from hivedruid.iceberg import catalog, home_catalog
+from hivedruid.iceberg import catalog
 from hivedruid.iceberg.compaction import MANY, is_worthwhile
-from hivedruid.iceberg.history import TableHistory
+from hivedruid.iceberg.files import read_files
+from hivedruid.iceberg.history import TableHistory, read_history
 from hivedruid.ingestion.problems import sql_name
 from hivedruid.manager.worker import Report
 from hivedruid.script import SourceStatement
@@ -33,7 +34,7 @@ EXPIRED = 100
 
 class Maintenance:
     """A thread that executes ALTER TABLE … COMPACT 'minor' and EXECUTE EXPIRE_SNAPSHOTS, as a user would, for tables
-    with `hivedruid.compaction.auto`. Only the home's own Iceberg catalog is looked after: it is read without Spark. All
+    with `hivedruid.compaction.auto`. Only Iceberg catalogs that are read without Spark are looked after. All
     tiered tables with `tiered.archive.auto` are archived."""
 
     def __init__(self, home: Path, report: Report) -> None:
@@ -98,20 +99,21 @@ class Maintenance:
         with self._session() as session:
             database, _, table_name = name.partition(".")
             table = session.catalog.find(database, table_name)
-            if table is None or not catalog.is_own(session.settings):
+            if table is None or table.properties.get(COMPACTION_AUTO, "").lower() != "true":
                 return
-            if table.properties.get(COMPACTION_AUTO, "").lower() == "true":
-                for text in self._due(table):
+            metadata = catalog.current_metadata(session.settings, self._home, session.catalog, table.table_id)
+            if metadata is not None:
+                for text in self._due(table, metadata):
                     session.execute(SourceStatement(text))
                     self._report(f"{name}: {text}")
 
-    def _due(self, table: Table) -> Iterable[str]:
+    def _due(self, table: Table, metadata: Path) -> Iterable[str]:
         """The statements that the table needs now."""
-        history = home_catalog.history(self._home, table.table_id)
-        if history is None or self._stopped.is_set():
+        history = read_history(metadata)
+        if self._stopped.is_set():
             return
         if _has_many_files(history):
-            files = home_catalog.files(self._home, table.table_id)
+            files = read_files(metadata)
             if is_worthwhile(files, target_size(table.properties)):
                 yield f"ALTER TABLE {table.full_name} COMPACT 'minor'"
         before = datetime.now(UTC) - timedelta(seconds=snapshot_retention(table.properties))

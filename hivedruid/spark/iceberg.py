@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 FORMER_METADATA = 100
-"""The number of metadata files before the current one that are kept in the home's own catalog. Each contains all
+"""The number of metadata files before the current one that are kept in hivedruid's own catalogs. Each contains all
 snapshots, so that keeping every file would take the square of the number of commits.
 """
 
@@ -161,7 +161,7 @@ class IcebergTables:
     def _clauses(self, table: Table) -> str:
         """What follows the columns in CREATE TABLE."""
         properties = {"format-version": "2", "write.format.default": "parquet" if table.format == "parquet" else "orc"}
-        if self.is_own(table):
+        if self.is_own(table) or (table.iceberg is None and catalog.is_on_postgres(self.settings)):
             properties |= {
                 "write.metadata.delete-after-commit.enabled": "true",
                 "write.metadata.previous-versions-max": f"{FORMER_METADATA}",

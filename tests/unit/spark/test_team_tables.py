@@ -7,12 +7,14 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 
 from hivedruid.errors import UsageError
-from hivedruid.iceberg.catalog import check_warehouse, is_own, properties
+from hivedruid.iceberg.catalog import check_warehouse, current_metadata, is_own, properties
+from hivedruid.iceberg.files import read_files
+from hivedruid.manager import maintenance
 from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
 from hivedruid.spark import server
@@ -37,8 +39,31 @@ def run(session: Session, script: str) -> list[Row]:
     return [run_one(session, text) for text in script.split("; ")][-1]
 
 
+def look_after(home: Path, settings: dict[str, str], table: str) -> None:
+    """What the manager of streams does for a table, until it has removed old snapshots."""
+    lines = [f'{key} = "{value}"' for key, value in settings.items()]
+    (home / "hivedruid.toml").write_text("\n".join(["[settings]", *lines]))
+    said: list[str] = []
+    done = Event()
+
+    def report(text: str) -> None:
+        said.append(text)
+        done.set()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(maintenance, "PERIOD", 0.05)
+        thread = maintenance.Maintenance(home, report)
+        thread.watch([table])
+        assert done.wait(60)
+        thread.stop()
+        thread.join(60)
+    assert said[0].startswith(f"{table}: ALTER TABLE {table} EXECUTE EXPIRE_SNAPSHOTS("), said
+
+
 @pytest.mark.usefixtures("own_spark")
-def test_managed_tables_are_those_of_both_homes(tmp_path: Path, postgres: Postgres) -> None:
+def test_managed_tables_are_those_of_both_homes(
+    tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warehouse = tmp_path / "warehouse"
     settings = postgres.settings()
     homes = tmp_path / "one", tmp_path / "two"
@@ -64,6 +89,15 @@ def test_managed_tables_are_those_of_both_homes(tmp_path: Path, postgres: Postgr
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(insert, homes))
+        table = second.catalog.get("default", "m")
+        metadata = current_metadata(second.settings, homes[1], second.catalog, table.table_id)
+        assert metadata is not None
+        assert metadata.is_relative_to(warehouse)
+        assert sum(file.rows for file in read_files(metadata).data) == 4
+        run(second, "ALTER TABLE m SET TBLPROPERTIES ('hivedruid.compaction.auto' = 'true')")
+        run(second, "ALTER TABLE m SET TBLPROPERTIES ('hivedruid.snapshots.retention' = 'PT0.001S')")
+        monkeypatch.setattr(maintenance, "EXPIRED", 1)
+        look_after(homes[1], settings, "default.m")
         run(second, "ALTER TABLE m ADD COLUMNS (b STRING); UPDATE m SET b = 'x' WHERE a = 1")
         rows = run(first, "SELECT a, b FROM m ORDER BY a")
         assert [(row["a"], row["b"]) for row in rows] == [(1, "x"), (2, None), (10, None), (10, None)]
