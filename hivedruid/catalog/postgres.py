@@ -49,7 +49,7 @@ class PostgresConnection:
         self.url = url
         self._password = password
         self.holds: list[str] = []
-        """The names of the locks of this session: see `session_locks`."""
+        """The names of the locks of this session: see `postgres_locks`."""
         self.is_new = False
         """Whether this session has created the catalog."""
         self.is_current = True
@@ -170,6 +170,7 @@ class PostgresConnection:
                 host=self.url.host, port=self.url.port, dbname=self.url.database, autocommit=True,
                 cursor_factory=psycopg.ClientCursor, client_encoding="UTF8", **{**options, **self.url.options},
             )  # fmt: skip
+            self._check(connection)
             connection.adapters.register_dumper(bool, _integer_dumper())
             connection.execute("; ".join(f"SET {name} = {_literal(value)}" for name, value in settings.items()))
         except psycopg.Error as error:
@@ -179,6 +180,22 @@ class PostgresConnection:
                 " connections of this machine",
             ) from error
         return connection
+
+    def _check(self, connection: psycopg.Connection[Any]) -> None:
+        """Raise ExecutionError, and close the connection, if the server or the database is not suitable."""
+        version, encoding = connection.info.server_version, connection.info.parameter_status("server_encoding")
+        if version < OLDEST * 10_000:
+            connection.close()
+            raise ExecutionError(
+                f"the catalog {self.url.shown} is on PostgreSQL {version // 10_000}, which is not supported",
+                hint=f"use PostgreSQL {OLDEST} or later",
+            )
+        if encoding != "UTF8":
+            connection.close()
+            raise ExecutionError(
+                f"the database of the catalog {self.url.shown} has the encoding {encoding}, which is not supported",
+                hint="create the database with ENCODING 'UTF8'",
+            )
 
     def _writer(self) -> str:
         """The session with the lock of writers, as far as the server shows it."""
@@ -230,24 +247,7 @@ def _connection(url: PostgresUrl, password: str | None) -> PostgresConnection:
             f"the catalog {url.shown} requires psycopg, which cannot be loaded: {error}",
             hint="install it: pip install 'hivedruid[postgres]'",
         ) from None
-    connection = PostgresConnection(url, password)
-    try:
-        info = connection._connection.info
-        if info.server_version < OLDEST * 10_000:
-            raise ExecutionError(
-                f"the catalog {url.shown} is on PostgreSQL {info.server_version // 10_000}, which is not supported",
-                hint=f"use PostgreSQL {OLDEST} or later",
-            )
-        encoding = info.parameter_status("server_encoding")
-        if encoding != "UTF8":
-            raise ExecutionError(
-                f"the database of the catalog {url.shown} has the encoding {encoding}, which is not supported",
-                hint="create the database with ENCODING 'UTF8'",
-            )
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return PostgresConnection(url, password)
 
 
 def schema_version(connection: PostgresConnection) -> int:
@@ -342,7 +342,9 @@ def _hint(error: BaseException) -> str | None:
     import psycopg
 
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return "grant the user the rights to create the schema and to read and write its tables: see the page Catalog"
+        return (
+            "grant the user the rights to create the schema, and to read and write its tables; see docs/team-catalog.md"
+        )
     if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
         return "the server is a read-only replica: name the primary server in hivedruid.catalog.url"
     return None

@@ -121,7 +121,7 @@ class SessionLocks:
         return self._connection.execute(_HOLDERS, (*halves(self._key(name)), mode)).fetchall()
 
     def _key(self, name: str) -> int:
-        return key_of(self._connection.url.schema, name)
+        return key_of(self._connection.url.schema, f"lock {name}")
 
 
 def _record(connection: PostgresConnection, name: str) -> None:

@@ -15,8 +15,9 @@ from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.errors import HiveDruidError
 from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
-from hivedruid.iceberg.catalog import is_own
+from hivedruid.iceberg.catalog import current_metadata, is_own
 from hivedruid.iceberg.manifest_facts import Manifests, read_manifests
+from hivedruid.iceberg.metadata import read
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
@@ -32,13 +33,25 @@ def statistics_outside(tables: Iterable[Table], facts: Facts) -> Iterator[tuple[
     footers = FooterReader(FooterStore(facts.catalog))
     for table in tables:
         if table.has_snapshots:
-            # a query does not wait for another catalog
-            is_here = is_own(facts.settings, table)
-            yield table, iceberg_with_columns(table, facts.home, footers) if is_here else None
+            yield table, _managed(table, facts, footers)
         elif table.has_folder:
             # the catalog keeps nothing of a temporary table; the partitions of a table may be elsewhere, or not in it
             is_unsure = table.is_temporary or table.has_partitions
             yield table, stored_files(table, None if is_unsure else footers)
+
+
+def _managed(table: Table, facts: Facts, footers: FooterReader) -> TableStatistics | None:
+    """The statistics of a managed table. A query does not wait for a catalog that only Spark can read."""
+    if table.iceberg is not None:
+        return None
+    if is_own(facts.settings):
+        return iceberg_with_columns(table, facts.home, footers)
+    with suppress(OSError, ValueError, HiveDruidError):
+        metadata = current_metadata(facts.settings, facts.home, facts.catalog, table.table_id)
+        if metadata is not None:
+            state = read(metadata)
+            return _with_manifests(table, iceberg_elsewhere(state), state, metadata, footers)
+    return None
 
 
 def stored_files(table: Table, footers: FooterReader | None = None) -> TableStatistics | None:
@@ -79,14 +92,19 @@ def iceberg_with_columns(table: Table, home: Path, footers: FooterReader) -> Tab
     found = _home_iceberg(table, home, state)
     if found is None or state is None or found.rows is None:
         return found
+    return _with_manifests(table, found, state, home_catalog.current_metadata(home, table.table_id), footers)
+
+
+def _with_manifests(
+    table: Table, found: TableStatistics, state: TableState, metadata: Path | None, footers: FooterReader
+) -> TableStatistics:
     known = None
     with suppress(OSError, ValueError, HiveDruidError):
-        known = footers.statistics(table, state.token, lambda: _manifests(table, home))
+        known = footers.statistics(table, state.token, lambda: _manifests(table, metadata))
     return _with(found, replace(known or TableStatistics(), rows=found.rows), "Iceberg snapshot")
 
 
-def _manifests(table: Table, home: Path) -> FileSource:
-    metadata = home_catalog.current_metadata(home, table.table_id)
+def _manifests(table: Table, metadata: Path | None) -> FileSource:
     found = read_manifests(metadata) if metadata is not None else Manifests()
 
     def statistics(facts: FileFacts) -> TableStatistics:

@@ -11,6 +11,7 @@ from threading import Barrier, Event
 
 import pytest
 
+from hivedruid.actions.statistics.files import statistics_outside
 from hivedruid.errors import UsageError
 from hivedruid.iceberg.catalog import check_warehouse, current_metadata, is_own, properties
 from hivedruid.iceberg.files import read_files
@@ -94,6 +95,9 @@ def test_managed_tables_are_those_of_both_homes(
         assert metadata is not None
         assert metadata.is_relative_to(warehouse)
         assert sum(file.rows for file in read_files(metadata).data) == 4
+        (known,) = [found for _, found in statistics_outside([table], second.facts())]
+        assert known is not None
+        assert (known.rows, known.columns["a"].low, known.columns["a"].high) == (4, "1", "10")
         run(second, "ALTER TABLE m SET TBLPROPERTIES ('hivedruid.compaction.auto' = 'true')")
         run(second, "ALTER TABLE m SET TBLPROPERTIES ('hivedruid.snapshots.retention' = 'PT0.001S')")
         monkeypatch.setattr(maintenance, "EXPIRED", 1)
