@@ -16,6 +16,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.errors import CatalogStateError, ExecutionError, HiveDruidError, TableNotFound
 from hivedruid.hive_ddl import UNCHECKED, Finding, Imported
 from hivedruid.parser.statements import Statement, TableName
+from hivedruid.plan.scripts import ENABLED
 from hivedruid.redaction import redact
 from hivedruid.session import Session
 
@@ -151,7 +152,7 @@ class PlanningSession(Session):
         return builder(family_of(parsed))(parsed, snapshot, note)
 
     def _change_setting(self, key: str, value: str) -> None:
-        if not key.lower().startswith(_OF_SERVICES):
+        if key.lower() == ENABLED or not key.lower().startswith(_OF_SERVICES):
             super()._change_setting(key, value)
 
 

@@ -27,6 +27,8 @@ FILE_NAME = "iceberg.sqlite"
 CATALOG = "hivedruid"
 """The name of the catalog, in Spark and in its own tables."""
 NAMESPACE = "tables"
+SPARK_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+"""Iceberg's SQL, for `spark.sql.extensions`."""
 BUSY = 20.0
 """Seconds to wait while another process commits."""
 

@@ -12,6 +12,7 @@ from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
 from hivedruid.parser.precedence import arrange
+from hivedruid.parser.query_types import with_type_words
 from hivedruid.parser.scripts import with_transform
 from hivedruid.parser.table_functions import without_table_functions
 from hivedruid.parser.time_travel import with_time_travel
@@ -40,7 +41,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     check_query_tokens(source, tokens)
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE
-        trees = dialect.parser().parse(keep_function_names(with_interval_words(tokens)), source.text)
+        trees = dialect.parser().parse(with_type_words(keep_function_names(with_interval_words(tokens))), source.text)
     except SqlglotParseError as error:
         raise _parse_error(source, tokens, error) from None
     except (

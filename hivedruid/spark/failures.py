@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ConstraintError, HiveDruidError, SparkError, SparkOptimizerError
+from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.secret_text import redact
 from hivedruid.spark import missing_jars, worker_python
 from hivedruid.spark.arrivals import HINT
@@ -86,11 +87,9 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")
     if _NO_EXTENSIONS.search(text):
-        from hivedruid.spark.launch import ICEBERG_EXTENSIONS
-
         return SparkError(
             "the Spark Connect server lacks Iceberg's SQL extensions, which partition fields and sort orders need",
-            hint=f"start it with spark.sql.extensions={ICEBERG_EXTENSIONS}; {hint}",
+            hint=f"start it with spark.sql.extensions={SPARK_EXTENSIONS}; {hint}",
         )
     if _is_refusal(error):
         return SparkError(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.references import secret
 from hivedruid.spark.keeper import Configuration
 from hivedruid.spark.server import Wanted
@@ -98,7 +99,6 @@ _JAVA_OPTIONS = [
 memory and is replaced."""
 
 EXTENSIONS = "spark.sql.extensions"
-ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 _START_SQL = (EXTENSIONS, "spark.sql.cache.serializer", CATALOG_IMPLEMENTATION)
 """SQL settings that only take effect at start; all others are per session."""
@@ -157,7 +157,7 @@ def configuration(
     if given.get(CATALOG_IMPLEMENTATION) == "hive":
         properties = {**HIVE_CATALOG, **properties}
     if wanted.libraries:
-        properties[EXTENSIONS] = ",".join(filter(None, [given.get(EXTENSIONS), ICEBERG_EXTENSIONS]))
+        properties[EXTENSIONS] = ",".join(filter(None, [given.get(EXTENSIONS), SPARK_EXTENSIONS]))
     if local:
         properties.update(LOCAL)
         properties.pop(SECRET, None)

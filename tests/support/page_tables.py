@@ -34,13 +34,17 @@ TBLPROPERTIES ('druid.rollup' = 'false');
 CREATE EXTERNAL TABLE trips_orc (started STRING, driver STRING, fare DECIMAL(10,2), tags STRING) STORED AS ORC;
 CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, city STRING, rides BIGINT) STORED BY 'druid';
 """,
-    "user-functions.md": "CREATE EXTERNAL TABLE trips (id BIGINT, city STRING) STORED AS PARQUET;",
+    "user-functions.md": """\
+CREATE EXTERNAL TABLE trips (id BIGINT, city STRING, fare DOUBLE) STORED AS PARQUET;
+CREATE EXTERNAL TABLE texts (id BIGINT, body STRING) STORED AS PARQUET;
+CREATE EXTERNAL TABLE visits (user_id BIGINT, at TIMESTAMP, page STRING) STORED AS PARQUET;
+""",
 }
 
 NEEDS = {
     "README.md": "the embedded store does not ingest from Kafka",
     "hive-ddl.md": "there are no files in /data/",
-    "iceberg.md": "default.trips has no snapshot at",
+    "iceberg.md": "default.trips has no snapshot at|refers to the environment variable CATALOG_CREDENTIAL",
     "kafka-tables.md": "the embedded store does not ingest from Kafka",
     "load-data.md": "Invalid path '/incoming/",
     "metastore.md": "cannot reach the Hive metastore",

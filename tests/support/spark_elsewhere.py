@@ -16,8 +16,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.local import artifacts
-from hivedruid.spark.launch import EXTENSIONS, ICEBERG_EXTENSIONS
+from hivedruid.spark.launch import EXTENSIONS
 from tests.support.spark_processes import TOKEN, Processes
 
 MODES = ("connect", "standalone")
@@ -64,7 +65,7 @@ def start_connect(processes: Processes, master: str, port: str = "0") -> str:
     properties = {
         **OWN,
         "spark.master": master,
-        EXTENSIONS: ICEBERG_EXTENSIONS,
+        EXTENSIONS: SPARK_EXTENSIONS,
         "spark.jars": ",".join(jars),
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": port,

@@ -121,6 +121,9 @@ def _grown(found: Cluster, before: Mapping[str, int]) -> dict[str, int]:
 
 
 def interrupt(found: Cluster, home: Path) -> str:
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background processes ignore it, and their children
     process = subprocess.Popen(command(found, home, "-e", f"SELECT count(*) FROM ({SLOW.format('big')}) v"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     wait_for(lambda: _is_busy(found), "a running task")
