@@ -109,7 +109,12 @@ def _usual(
         tuple(column.name for column in table.partition_columns),
     )
     part = _part(item, table.location or "")
-    return inputs.frame_of(spark, part, place, settings, schemas)
+    frame = inputs.frame_of(spark, part, place, settings, schemas)
+    if paths.is_visible_here(settings):
+        return frame
+    # folders on other machines may all be empty: then Spark derives no values from their names
+    missing = [name for name in place.columns if name not in map(str.lower, frame.columns)]
+    return frame.selectExpr("*", *(f"CAST(NULL AS STRING) AS {identifier(name)}" for name in missing))
 
 
 def _typed(frame: DataFrame, item: TableInput, settings: Mapping[str, str]) -> DataFrame:

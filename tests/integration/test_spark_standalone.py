@@ -23,6 +23,7 @@ from hivedruid.errors import ConnectError, ExecutionError, SparkError
 from hivedruid.jobs.staged import Sum
 from hivedruid.local import artifacts
 from hivedruid.plan.physical import DruidInput, DruidRead, Field
+from hivedruid.qtest.runner import run_script
 from hivedruid.session import Session
 from hivedruid.spark import partition_writing, remote, server, session
 from hivedruid.spark.failures import translate
@@ -166,6 +167,13 @@ def test_everything_a_job_does(elsewhere: Home, tmp_path: Path) -> None:
     found = elsewhere.runner.stage(rows, DRUID_TABLE, SPEC, str(staged), skip_timeless=False)
     assert (found.rows, found.intervals, found.sums) == (9, ((0, 86_400_000),), {"n": Sum(36)})
     assert list(staged.glob("*.json.gz"))
+
+
+def test_partitions_without_files(elsewhere: Home, tmp_path: Path) -> None:
+    """Partitions that only Spark can list; one of the answers is that of an empty folder."""
+    script = Path(__file__).parents[1] / "scripts" / "late_data.q"
+    outcome = run_script(script, scratch=tmp_path, settings=elsewhere.settings)
+    assert outcome.passed, outcome
 
 
 def test_too_many_rows_for_a_spark_elsewhere(elsewhere: Home, monkeypatch: pytest.MonkeyPatch) -> None:
