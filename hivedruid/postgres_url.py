@@ -44,7 +44,9 @@ class PostgresUrl:
     def jdbc(self) -> str:
         """The URL of the same schema for the JDBC driver, without user and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        options = {JDBC_NAMES[key]: value for key, value in self.options.items()} | {"currentSchema": self.schema}
+        options = {JDBC_NAMES[key]: value for key, value in self.options.items()} | {
+            "currentSchema": f'"{self.schema}"'
+        }
         text = "&".join(f"{key}={quote(value, safe='')}" for key, value in options.items())
         return f"jdbc:postgresql://{host}:{self.port}/{quote(self.database, safe='')}?{text}"
 
@@ -59,7 +61,10 @@ class PasswordError(UrlError):
 
 def parse(url: str) -> PostgresUrl:
     """Raises UrlError."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:  # brackets without an IPv6 address
+        raise UrlError(f"its host is not valid: {error}") from None
     if parts.scheme not in ("postgresql", "postgres"):
         raise UrlError("it must be postgresql://host:port/database")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))

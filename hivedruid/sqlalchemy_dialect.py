@@ -180,12 +180,14 @@ class HiveCompiler(compiler.SQLCompiler):
         return f"({self.process(binary.left, **options)} <=> {self.process(binary.right, **options)})"
 
     def visit_regexp_match_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        _check_flags(binary)
         return f"{self.process(binary.left, **options)} RLIKE {self.process(binary.right, **options)}"
 
     def visit_not_regexp_match_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
         return f"NOT {self.visit_regexp_match_op_binary(binary, operator, **options)}"
 
     def visit_regexp_replace_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        _check_flags(binary)
         return f"regexp_replace({self.process(binary.left, **options)}, {self.process(binary.right, **options)})"
 
     def visit_bitwise_lshift_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
@@ -210,6 +212,11 @@ class HiveCompiler(compiler.SQLCompiler):
         if offset is not None:
             text += f" OFFSET {self.process(offset, **options)}"
         return text
+
+
+def _check_flags(binary: Any) -> None:
+    if binary.modifiers.get("flags"):
+        raise exc.CompileError("flags of regular expressions are not supported; write them in the pattern: '(?i)…'")
 
 
 def _is_managed(table: schema.Table) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hivedruid.catalog.opening import on_postgres
 from hivedruid.catalog.store import Catalog
 
 
@@ -10,5 +11,6 @@ def metadata_location(catalog: Catalog, name: str, namespace: str, table: str) -
     query = (
         "SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"
     )
-    row = catalog.connection.execute(query, (name, namespace, table)).fetchone()
+    session = on_postgres(catalog.connection)  # a copy of the catalog does not have these tables
+    row = None if session is None else session.execute(query, (name, namespace, table)).fetchone()
     return None if row is None else str(row[0])

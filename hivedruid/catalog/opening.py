@@ -101,7 +101,7 @@ def of_home(connection: Connection) -> sqlite3.Connection:
 
     Raises UnsupportedError for another catalog: the rows of the embedded store would be missing on other machines.
     """
-    if isinstance(connection, sqlite3.Connection):
+    if isinstance(connection, sqlite3.Connection) and on_postgres(connection) is None:
         return connection
     raise UnsupportedError(
         "the embedded store is not supported with a catalog on PostgreSQL: its rows are in this home folder alone",

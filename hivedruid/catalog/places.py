@@ -46,9 +46,13 @@ class Places:
         if not place or before == version:
             return ""
         with self._catalog.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO druid_versions VALUES (?, ?)", (place, version))
+            connection.execute(
+                "INSERT INTO druid_versions (druid, version) VALUES (?, ?)"
+                " ON CONFLICT (druid) DO UPDATE SET version = excluded.version",
+                (place, version),
+            )
         druid = f"Druid at {place}" if "://" in place else place
-        return f"{druid} is version {version}; it was {before} when this home last used it" if before else ""
+        return f"{druid} is version {version}; it was {before} when it was last used" if before else ""
 
 
 def elsewhere(name: str, data_source: str, place: str, here: str, *, is_absent: bool) -> str:

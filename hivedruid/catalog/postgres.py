@@ -98,8 +98,12 @@ class PostgresConnection:
         self._is_open = True
 
     def commit(self) -> None:
-        self.execute("COMMIT")
+        """Raises ExecutionError also if a statement of the transaction has failed and its error was ignored: PostgreSQL
+        then rolls back without an error."""
+        done = self._run(lambda connection: connection.execute("COMMIT").statusmessage)
         self._is_open = False
+        if done != "COMMIT":
+            raise ExecutionError(f"cannot write the catalog {self.url.shown}: a statement of the transaction failed")
 
     def rollback(self) -> None:
         with suppress(ExecutionError):  # a session that is lost has no transaction
@@ -203,7 +207,8 @@ class PostgresConnection:
         query = """
             SELECT a.pid, coalesce(a.usename, '?'), coalesce(' on ' || host(a.client_addr), '')
             FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-            WHERE l.locktype = 'advisory' AND l.classid = ? AND l.objid = ? AND l.granted LIMIT 1"""
+            WHERE l.locktype = 'advisory' AND a.datname = current_database()
+                AND l.classid = ? AND l.objid = ? AND l.granted LIMIT 1"""
         with suppress(ExecutionError):
             row = self.execute(query, (high, low)).fetchone()
             if row is not None:

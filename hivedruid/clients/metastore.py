@@ -121,7 +121,13 @@ class HiveMetastore:
                 raise _changed(table)
             _without_statistics(stored)
             stored.parameters |= {METADATA_LOCATION: after, "previous_metadata_location": before}
-            self._request(lambda client: client.alter_table_with_environment_context(*place, stored, expected))
+            try:
+                self._request(lambda client: client.alter_table_with_environment_context(*place, stored, expected))
+            except ExecutionError:
+                # it may have been applied before its response was lost, and the repeated request refused
+                now = self._described(*place)
+                if now is None or now.parameters.get(METADATA_LOCATION) != after:
+                    raise
 
     @contextmanager
     def _locked(self, table: Table) -> Iterator[None]:
@@ -144,12 +150,17 @@ class HiveMetastore:
                 sleep(0.1)
                 lock = self._call(partial(_check, types.CheckLockRequest(lockid=lock.lockid)))
             if lock is not None and lock.state != types.LockState.ACQUIRED:
-                raise _changed(table)
+                raise ExecutionError(
+                    f"timed out after {_PATIENCE:g} s waiting for the lock of {table.full_name} in the Hive metastore",
+                    hint="nothing was added; rerun the statement. SHOW LOCKS in Hive lists who holds it",
+                )
             yield
         finally:
             if lock is not None:
                 release = types.UnlockRequest(lockid=lock.lockid)
-                self._call(lambda client: client.unlock(release))
+                # the rows are committed, or an error is raised: the metastore ends a lock that nobody renews
+                with suppress(Exception):
+                    self._call(lambda client: client.unlock(release))
 
     def create_table(self, table: Table) -> None:
         types, stored = _types(), stored_of(table)

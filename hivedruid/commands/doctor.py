@@ -242,18 +242,18 @@ def _druid(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         several = f", the oldest of {' and '.join(versions)}" if len(versions) > 1 else ""
         newer = f", which is newer than hivedruid and counts as {NEWEST}" if version.is_newer else ""
         yield Check(f"{feature}: version", OK, f"{version.text}{several}{newer}; see docs/druid-versions.md")
-    elif before := _last_version(home, url):
-        yield Check(f"{feature}: version", LATER, f"{before} when this home last used it; see docs/druid-versions.md")
+    elif before := _last_version(home, url, settings):
+        yield Check(f"{feature}: version", LATER, f"{before} when it was last used; see docs/druid-versions.md")
 
 
-def _last_version(home: Path, url: str) -> str:
+def _last_version(home: Path, url: str, settings: Settings) -> str:
     """The version of a cluster that does not respond, as the catalog has it."""
-    from hivedruid.catalog.database import copy_database
+    from hivedruid.catalog.opening import read_catalog
     from hivedruid.catalog.places import Places
     from hivedruid.catalog.store import Catalog
     from hivedruid.local.state import place_of
 
-    connection = copy_database(home)
+    connection = read_catalog(home, settings)
     try:
         return Places(Catalog(connection)).version(place_of(url, home))
     finally:

@@ -19,6 +19,7 @@ from hivedruid.errors import UsageError
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.metadata import local_path
 from hivedruid.references import check_transport, secret
+from hivedruid.secret_text import remember
 from hivedruid.secrets import is_secret
 from hivedruid.settings import ICEBERG_CATALOG
 
@@ -95,18 +96,29 @@ def check_warehouse(settings: Mapping[str, str]) -> None:
 
 def _on_postgres(settings: Mapping[str, str]) -> dict[str, str]:
     """The properties of the catalog on PostgreSQL, but for its warehouse."""
-    from getpass import getuser
-
     url = catalog_url(settings)
     assert url is not None
     password = catalog_password(settings) or os.environ.get("PGPASSWORD")
+    remember([password] if password else [])
     found = {
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
         "uri": url.jdbc,
         "jdbc.schema-version": "V1",
-        "jdbc.user": url.user or getuser(),
+        "jdbc.user": url.user or os.environ.get("PGUSER") or _user(),
     }
     return found if password is None else {**found, "jdbc.password": password}
+
+
+def _user() -> str:
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (KeyError, OSError, ImportError):  # in a container, a user id may have no name
+        raise UsageError(
+            "the user of the catalog on PostgreSQL is not known",
+            hint="name it in hivedruid.catalog.url: postgresql://user@host/database",
+        ) from None
 
 
 def resolved(given: Mapping[str, str], prefix: str, settings: Mapping[str, str]) -> dict[str, str]:

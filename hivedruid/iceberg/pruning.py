@@ -17,6 +17,7 @@ from hivedruid.catalog.layout import PartitionField
 from hivedruid.iceberg.bucket_hash import bucket_of
 from hivedruid.iceberg.files import TableFile, TableFiles
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
+from hivedruid.plan.spark_times import is_before_gregorian
 
 _FLIPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", "<=>": "<=>"}
 _INTEGERS = ("int", "bigint", "date", "timestamp", "timestamp with local time zone")
@@ -209,7 +210,13 @@ def _day_term(op: str, left: Rex, right: Rex, names: Mapping[str, str]) -> _Term
     if not (isinstance(left, Call) and left.op == "cast" and left.type.name == "date" and isinstance(right, Literal)):
         return None
     column, day = _column(left.args[0], names), right.value
-    if column is None or column[1] != "timestamp" or type(day) is not date or day == date.max:
+    if (
+        column is None
+        or column[1] != "timestamp"
+        or type(day) is not date
+        or day == date.max
+        or is_before_gregorian(day)
+    ):
         return None
     begin, end = (_micros(datetime.combine(each, datetime.min.time())) for each in (day, day + timedelta(days=1)))
     return {
@@ -222,7 +229,7 @@ def _day_term(op: str, left: Rex, right: Rex, names: Mapping[str, str]) -> _Term
 def _value(rex: Rex, type_: str) -> Any:
     """A constant in the form of the bounds of a column; None if it is not comparable with them."""
     value = rex.value if isinstance(rex, Literal) else None
-    if isinstance(value, bool):
+    if isinstance(value, bool) or is_before_gregorian(value):  # Spark is not to pass such conditions
         return None
     if type_ in ("int", "bigint"):
         if isinstance(value, float):  # Spark passes whole numbers

@@ -6,12 +6,12 @@ The lock ends with the process. An operation that has neither ended nor is locke
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hivedruid.catalog.named_locks import named_locks
+from hivedruid.catalog.named_locks import NamedLocks, named_locks
 from hivedruid.catalog.store import Catalog
-from hivedruid.errors import ExecutionError
+from hivedruid.errors import ConnectError, ExecutionError
 from hivedruid.operations.operation import Operation
 from hivedruid.operations.store import Operations
 
@@ -43,6 +43,13 @@ def owned(home: Path, operation: Operation, store: Operations) -> Iterator[None]
         try:
             with locks.alive(name):
                 yield
-        finally:
-            if all(other.has_ended for other in store.of_statement(operation.statement_id)):
-                locks.forget(name)
+        except BaseException:
+            with suppress(ConnectError):  # the error of a lost connection must not take the place of this one
+                _forget(locks, name, operation, store)
+            raise
+        _forget(locks, name, operation, store)
+
+
+def _forget(locks: NamedLocks, name: str, operation: Operation, store: Operations) -> None:
+    if all(other.has_ended for other in store.of_statement(operation.statement_id)):
+        locks.forget(name)

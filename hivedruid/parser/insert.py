@@ -59,7 +59,8 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
 
 def _query(source: SourceStatement, shared: list[Token], cursor: Cursor) -> exp.Expression:
     body = cursor.rest()
-    if shared and shared[0].token_type == TokenType.FROM and body and body[0].token_type != TokenType.SELECT:
+    is_select = bool(body) and body[0].text.upper() in ("SELECT", "MAP", "REDUCE")
+    if shared and shared[0].token_type == TokenType.FROM and body and not is_select:
         Cursor(source, body).fail("SELECT")
     return parse_query(source, shared + body)
 
@@ -78,7 +79,7 @@ def _directory(source: SourceStatement, shared: list[Token], cursor: Cursor) -> 
 
 def _columns(cursor: Cursor) -> tuple[tuple[str, ...], list[Token]]:
     """`(a, b)` after the table; a parenthesis may also start the query."""
-    if cursor.word() != "(" or cursor.word(1) in ("SELECT", "WITH", "FROM", "VALUES", "("):
+    if cursor.word() != "(" or cursor.word(1) in ("SELECT", "WITH", "FROM", "VALUES", "MAP", "REDUCE", "("):
         return (), []
     cursor.expect("(")
     names: list[str] = []

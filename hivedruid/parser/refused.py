@@ -31,7 +31,9 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("ROLLBACK", "transactions are not supported: each statement is a transaction of its own", "remove it"),
     ("KILL QUERY", "KILL QUERY is not supported: other sessions' statements are unknown",
      "use Ctrl-C to cancel your own statement, KILL TASK 'id' to stop a Druid task"),
-    ("LIST", "LIST is not supported: files and jars are not added to a session", "remove it"),
+    ("LIST", "LIST is not supported",
+     "SET hivedruid.transform.files shows the files of ADD FILE; jars belong to functions"),
+    ("DELETE FILE", "DELETE FILE is not supported", "SET hivedruid.transform.files= removes the files of ADD FILE"),
     ("CREATE MACRO", "CREATE MACRO is not supported: macros are temporary", "use CREATE TEMPORARY MACRO"),
     ("CREATE TEMPORARY VIEW", "CREATE TEMPORARY VIEW is not supported: Hive has no temporary views",
      "use CREATE VIEW, and DROP VIEW at the end, or name the query in a WITH clause"),
@@ -101,14 +103,15 @@ def without_effect(source: SourceStatement, word: str, end: int) -> WithoutEffec
         if found is not None and len(words) >= length:
             span = source.span(end - len(word), words[length - 1][1])
             name = " ".join(each for each, _ in words[:length])
-            files = _files(source, words[length - 1][1]) if found is _FILES else ()
+            files = _files(source, words[length - 1][1]) if name.startswith("ADD FILE") else ()
             return WithoutEffect(source, f"{name} has no effect: {found[0]}", found[1], span, files)
     return None
 
 
 def _files(source: SourceStatement, end: int) -> tuple[str, ...]:
     """The paths of ADD FILE, from the script's folder."""
-    paths = source.text[end:].rstrip().removesuffix(";").split()
+    text = re.sub(r"(?m)(?:^|\s)--.*$", "", source.text[end:]).rstrip().removesuffix(";")
+    paths = re.findall(r"'[^']*'|\"[^\"]*\"|\S+", text)
     return tuple(absolute(path.strip("'\"").removeprefix("file://"), source) for path in paths)
 
 

@@ -43,7 +43,8 @@ def _using(tokens: list[Token], start: int) -> int | None:
         if depth == 0 and tokens[i].text.upper() == "ROW" and tokens[i + 1 : i + 2] and _is_format(tokens[i + 1]):
             format_ = format_ or i
         if depth == 0 and kind == TokenType.USING:
-            return format_ or (i if i > start else None)
+            is_command = i > start and tokens[i + 1 : i + 2] and tokens[i + 1].token_type == TokenType.STRING
+            return (format_ or i) if is_command else None  # JOIN map USING (…) is no script
     return None
 
 

@@ -56,6 +56,8 @@ def _reason(node: Node, context: RuleContext) -> str:
         return f"{node.table.full_name} is not a Druid table"
     if isinstance(node, nodes.Values):
         return "constant rows"
+    if isinstance(node, nodes.Transform):
+        return "its rows are written by a program"
     if isinstance(node, nodes.CteScan):
         kind = "view" if node.is_view else "CTE"
         return f"the {kind} {node.name} is computed once for all its references"

@@ -54,6 +54,11 @@ def transformed(builder: Builder, e: exp.Select, call: exp.QueryTransform, outer
     keys = [*distribute, *(item.this if isinstance(item, exp.Ordered) else item for item in sort)]
     inner.set("expressions", [*(each.copy() for each in call.expressions), *(key.copy() for key in keys)])
     node = SelectBlock(builder, inner, outer).build()
+    if node.outer_refs():
+        raise UnsupportedError(
+            "TRANSFORM in a subquery cannot read columns of the outer query", span=builder.span(call),
+            hint="join the tables in the subquery of FROM",
+        )  # fmt: skip
     width = len(node.columns) - len(keys)
     names, types = _columns(builder, e, call)
     after = call.args.get("row_format_after")
@@ -87,8 +92,10 @@ def _check(builder: Builder, call: exp.QueryTransform) -> None:
 def _distribution(builder: Builder, inner: exp.Select) -> tuple[list[exp.Expr], list[exp.Expr]]:
     """Remove DISTRIBUTE BY, CLUSTER BY and SORT BY from the subquery of FROM; their keys as columns of its output."""
     from_ = inner.args.get("from_")
-    select = from_.this.this if from_ is not None and isinstance(from_.this, exp.Subquery) else None
-    if not isinstance(select, exp.Select) or inner.args.get("joins"):
+    found = from_.this.this if from_ is not None and isinstance(from_.this, exp.Subquery) else None
+    select = found if isinstance(found, exp.Select) and not inner.args.get("joins") else None
+    _check_distributions(builder, inner, select)
+    if select is None or _is_limited(select):  # SORT BY decides which rows LIMIT keeps
         return [], []
     clauses = {name: select.args.get(name) for name in ("cluster", "distribute", "sort")}
     if not any(clauses.values()):
@@ -99,6 +106,8 @@ def _distribution(builder: Builder, inner: exp.Select) -> tuple[list[exp.Expr], 
     script = script_of(select)
     if script is not None and isinstance(script.args.get("schema"), exp.Schema):
         names = {each.name.lower() for each in script.args["schema"].expressions}
+    elif script is not None and not isinstance(select.expressions[0], exp.Alias):
+        names = {"key", "value"}
 
     def output(item: exp.Expr) -> exp.Expr:
         key = item.this if isinstance(item, exp.Ordered) else item
@@ -118,6 +127,34 @@ def _distribution(builder: Builder, inner: exp.Select) -> tuple[list[exp.Expr], 
     sort = [output(item) for item in (clauses["sort"].expressions if clauses["sort"] else ())]
     plain = [item.this if isinstance(item, exp.Ordered) else item for item in cluster]
     return distribute or plain, sort or cluster
+
+
+def _check_distributions(builder: Builder, inner: exp.Select, select: exp.Select | None) -> None:
+    """Refuse DISTRIBUTE BY and CLUSTER BY that would have no effect on which process reads a row: other ones than those
+    of the subquery, without LIMIT, in FROM."""
+    from_ = inner.args.get("from_")
+    names = {table.name.lower() for table in from_.find_all(exp.Table) if not table.db} if from_ is not None else ()
+    trees = [*filter(None, [from_]), *(cte.expression for name, cte in builder.ctes.items() if name in names)]
+    for tree, found in ((root, each) for root in trees for each in root.find_all(exp.Distribute, exp.Cluster)):
+        of = found.parent
+        reader = of.find_ancestor(exp.Select) if of is not None else None
+        if reader is not None and _is_in(reader, tree) and script_of(reader) is not None:
+            continue  # about the rows of another script
+        if of is not select or (select is not None and _is_limited(select)):
+            raise UnsupportedError(
+                "DISTRIBUTE BY and CLUSTER BY before a script must be in the subquery of FROM",
+                span=builder.span(found), hint="move them to the end of FROM (SELECT …), without LIMIT",
+            )  # fmt: skip
+
+
+def _is_in(node: exp.Expr | None, tree: exp.Expr) -> bool:
+    while node is not None and node is not tree:
+        node = node.parent
+    return node is tree
+
+
+def _is_limited(select: exp.Select) -> bool:
+    return bool(select.args.get("limit") or select.args.get("offset"))
 
 
 def _columns(
@@ -144,11 +181,15 @@ def _columns(
     types: list[HiveType] = []
     for each in schema.expressions:
         kind = each.args.get("kind") if isinstance(each, exp.ColumnDef) else None
-        type_ = parsed_type(kind.sql("hive").lower()) if kind is not None else t.STRING
+        type_ = parsed_type(_hive_name(kind)) if kind is not None else t.STRING
         if type_ is None:
             raise SemanticError(f"'{kind}' is not a type of Hive", span=builder.span(each))
         types.append(type_)
     return [each.name.lower() for each in schema.expressions], types
+
+
+def _hive_name(kind: exp.Expr) -> str:
+    return str(kind.sql("hive")).lower().replace("timestampltz", "timestamp with local time zone")
 
 
 def _serde(builder: Builder, given: exp.Expr | None) -> tuple[tuple[str, str], ...] | None:

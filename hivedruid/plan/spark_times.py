@@ -26,6 +26,7 @@ _TRUNC_UNITS = {
 """The unit names of trunc(), in upper case only, and Spark's names."""
 _GREGORIAN = date(1582, 10, 15)
 _HIDDEN = "hidden_time"
+_TIMES = frozenset({"date", "timestamp", "timestamp with local time zone"})
 _YEAR_MONTH = frozenset({"year", "month"})
 _DAY_TIME = frozenset({"day", "hour", "minute", "second"})
 
@@ -34,11 +35,24 @@ def with_hidden_times(rex: Call) -> Call:
     """The comparison with its columns in a form that Spark does not pass to the table, if a constant is before
     1582-10-15: Iceberg's conditions on such days skip rows of ORC files that satisfy them, since one side counts days
     in the Julian calendar."""
-    values = (a.value for a in rex.args if isinstance(a, Literal))
-    days = (value.date() if isinstance(value, datetime) else value for value in values)
-    if not any(isinstance(day, date) and day < _GREGORIAN for day in days):
+    if not any(isinstance(a, Literal) and is_before_gregorian(a.value) for a in rex.args):
         return rex
-    return replace(rex, args=tuple(Call(a.type, _HIDDEN, (a,)) if isinstance(a, Ref) else a for a in rex.args))
+    return replace(rex, args=tuple(map(_hidden, rex.args)))
+
+
+def is_before_gregorian(value: object) -> bool:
+    """Whether a constant is a day or a time before 1582-10-15."""
+    day = value.date() if isinstance(value, datetime) else value
+    return isinstance(day, date) and day < _GREGORIAN
+
+
+def _hidden(rex: Rex) -> Rex:
+    """Also below casts, which Spark removes between DATE and TIMESTAMP."""
+    if isinstance(rex, Ref):
+        return Call(rex.type, _HIDDEN, (rex,)) if rex.type.name in _TIMES else rex
+    if isinstance(rex, Call) and rex.op == "cast":
+        return replace(rex, args=tuple(map(_hidden, rex.args)))
+    return rex
 
 
 def _hidden_time(s: SparkRex, rex: Call) -> str:

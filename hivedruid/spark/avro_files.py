@@ -23,6 +23,7 @@ _PRIMITIVES = {
     "double": "double", "string": "string", "binary": "bytes",
 }  # fmt: skip
 FORMAT = "avro"
+_CALENDAR = "spark.sql.avro.datetimeRebaseModeInWrite"
 
 
 def literal_of(table: Table) -> str:
@@ -36,9 +37,11 @@ def fields_of(columns: Sequence[Column]) -> str:
 
 
 def reader_of(reader: DataFrameReader, table: Table) -> DataFrameReader:
-    """A reader of the files. With avro.schema.literal, fields are resolved as Avro does, with the defaults there."""
+    """A reader of the files. With avro.schema.literal, fields are resolved as Avro does, with the defaults there. Days
+    before 1582-10-15 are in the Julian calendar, as Hive writes them, but in files of Spark that say otherwise."""
     given = literal_of(table)
-    return reader.format(FORMAT).option("avroSchema", given) if given else reader.format(FORMAT)
+    found = reader.format(FORMAT).option("datetimeRebaseMode", "LEGACY")
+    return found.option("avroSchema", given) if given else found
 
 
 def stored_type(hive: HiveType) -> str:
@@ -62,11 +65,17 @@ def stored_type(hive: HiveType) -> str:
 
 def write(frame: DataFrame, table: Table, folder: str, partitions: Sequence[str] = ()) -> None:
     """Add files to a folder, or to those of partitions by columns of the rows beside the table's.
-    TIMESTAMP is stored in UTC, with milliseconds, as Hive does."""
+    TIMESTAMP is stored in UTC, with milliseconds, and days before 1582-10-15 in the Julian calendar, as Hive does."""
     types = {column.name: stored_type(column.type) for column in table.stored_columns}
     cast = [f"CAST({identifier(name)} AS {type_}) AS {identifier(name)}" for name, type_ in types.items()]
     writer = frame.selectExpr(*cast, *map(identifier, partitions)).write.mode("append").format(FORMAT)
-    writer.partitionBy(*partitions).option("avroSchema", literal_of(table) or schema_text(table)).save(folder)
+    writer = writer.partitionBy(*partitions).option("avroSchema", literal_of(table) or schema_text(table))
+    conf = frame.sparkSession.conf
+    conf.set(_CALENDAR, "LEGACY")  # the writer has no option for it, and records of topics have the other calendar
+    try:
+        writer.save(folder)
+    finally:
+        conf.unset(_CALENDAR)
 
 
 def schema_text(table: Table) -> str:

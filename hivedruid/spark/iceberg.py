@@ -65,9 +65,14 @@ class IcebergTables:
     def check_rows(self, spark: SparkSession | None, table: Table) -> None:
         """Raise ExecutionError if a managed table has been written and its rows are lost.
 
-        Another catalog is only queried if there is a session.
+        Another catalog is only queried if there is a session. Also raises it if the table of another program's catalog
+        was dropped since the statement was planned.
         """
-        if not table.is_written or table.iceberg is not None:
+        if table.iceberg is not None:
+            if spark is not None and not self.exists(spark, table):
+                raise SparkError(f"{table.full_name} was dropped by another program", hint="rerun the statement")
+            return
+        if not table.is_written:
             return
         lost = self._lost_at_home(table) if self.is_own(table) else self._lost_elsewhere(spark, table)
         if lost is not None:
@@ -96,7 +101,8 @@ class IcebergTables:
         """Raise SparkError if the table's metadata file is missing or damaged: Iceberg would retry reading it for
         minutes. Raise UsageError if the catalog's settings are incomplete.
         """
-        catalog.check_warehouse(self.settings)
+        if table.iceberg is None:
+            catalog.check_warehouse(self.settings)
         if not self.is_own(table) or not home_catalog.exists(self.home, table.table_id):
             return
         try:

@@ -15,6 +15,7 @@ from uuid import uuid4
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.catalog import is_on_postgres
 from hivedruid.plan.physical import SparkJob
 from hivedruid.spark import layout, paths, writing
 from hivedruid.spark.cells import identifier, literal
@@ -33,9 +34,10 @@ def insert(runner: SparkRunner, home: Path, job: SparkJob, table: Table, commit:
     """Add the rows of a job, or replace those in the partitions of the new rows, all without partitions. Returns their
     number."""
     if not runner.iceberg.is_own(table):
+        cause = "hivedruid.catalog.url" if is_on_postgres(runner.iceberg.settings) else "hivedruid.iceberg.catalog.*"
         raise UnsupportedError(
             f"cannot insert into {table.full_name}: this requires the home's own Iceberg catalog",
-            hint="unset hivedruid.iceberg.catalog.*, or write to it in Hive",
+            hint=f"unset {cause}, or write to it in Hive",
         )
     before = table.properties[METADATA_LOCATION]
     written = replace(table, kind="iceberg", table_id=f"metastore_{uuid4().hex}", is_written=False)

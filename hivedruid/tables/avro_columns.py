@@ -30,13 +30,14 @@ def needs_schemas(statement: CreateTable, properties: Mapping[str, str]) -> bool
 
 def schema_of_files(statement: CreateTable) -> tuple[str, str] | None:
     """The literal and the URL of the schema with the columns of a new table of Avro files; None for other tables, and
-    those with columns of their own."""
+    those with columns and no schema. As in Hive, columns beside a schema have no effect."""
     lib = next((item.value for item in statement.serde if item.key == "serialization.lib"), "")
     is_files = statement.stored_as == "avro" or (statement.external and lib.endswith(".AvroSerDe"))
-    if not is_files or statement.columns or statement.query is not None or statement.storage_handler is not None:
+    if not is_files or statement.query is not None or statement.storage_handler is not None:
         return None
     properties = {item.key: item.value for item in (*statement.serde, *statement.properties)}
-    return schema_property(properties, LITERAL), schema_property(properties, URL)
+    literal, url = schema_property(properties, LITERAL), schema_property(properties, URL)
+    return None if statement.columns and not (literal or url) else (literal, url)
 
 
 def avro_columns(schemas: Iterable[str], span: Span | None = None) -> tuple[ColumnDef, ...]:

@@ -15,6 +15,7 @@ from hivedruid.tables.property_checks import check_secret
 
 TYPES = ("rest", "jdbc", "glue")
 _HOME = "hivedruid"
+_OF_SPARK = "spark_catalog"
 """The name of the home's own catalog in Spark."""
 
 
@@ -57,10 +58,10 @@ def _check_name(name: Property, kind: Property) -> None:
         raise SemanticError(
             f"'{NAME}' is a property of catalogs of type 'jdbc' only", span=name.key_span, hint="remove it"
         )
-    if name.value == _HOME or not name.value.isidentifier():
+    if name.value in (_HOME, _OF_SPARK) or not name.value.isidentifier():
         raise UnsupportedError(
             f"'{name.value}' is not supported as the name of an Iceberg catalog", span=name.value_span,
-            hint=f"use a name of letters, digits and underscores other than {_HOME}",
+            hint=f"use a name of letters, digits and underscores other than {_HOME} and {_OF_SPARK}",
         )  # fmt: skip
 
 

@@ -16,4 +16,11 @@ CREATE TABLE moved STORED AS AVRO LOCATION '${home}/avro/moved' AS SELECT x FROM
 SELECT * FROM moved ORDER BY x;
 CREATE EXTERNAL TABLE seq (x INT) STORED AS SEQUENCEFILE LOCATION '${home}/avro/seq';
 CREATE EXTERNAL TABLE none STORED AS AVRO LOCATION '${home}/avro/none';
+CREATE EXTERNAL TABLE repeated (i INT, nosuch STRING) STORED AS AVRO LOCATION '${home}/avro/a' TBLPROPERTIES ('avro.schema.literal' = '{"type": "record", "name": "r", "fields": [{"name": "i", "type": ["null", "int"]}, {"name": "extra", "type": "string", "default": "none"}]}');
+SELECT * FROM repeated ORDER BY i;
+CREATE EXTERNAL TABLE old (i INT, d DATE, t TIMESTAMP) STORED AS AVRO LOCATION '${home}/avro/old';
+INSERT INTO old VALUES (1, '1500-03-04', '1500-03-04 10:00:00'), (2, '0001-03-04', '0001-03-04 10:00:00'), (3, '1582-10-15', '1582-10-15 00:00:00');
+SELECT * FROM old WHERE d < '1582-10-15' ORDER BY i;
+CREATE EXTERNAL TABLE days (i INT, d INT) STORED AS AVRO LOCATION '${home}/avro/old';
+SELECT * FROM days ORDER BY i;
 DROP TABLE moved;

@@ -295,6 +295,10 @@ def test_what_hive_does_not_have_is_an_error() -> None:
         CreateTable(sa.Table("i", sa.MetaData(), sa.Column("a", sa.Interval))).compile(dialect=DIALECT)
     with pytest.raises(exc.CompileError, match="no type for the time of a day"):
         CreateTable(table).compile(dialect=DIALECT)
+    column = sa.column("s", sa.String)
+    for expression in (column.regexp_match("a", flags="i"), column.regexp_replace("a", "b", flags="i")):
+        with pytest.raises(exc.CompileError, match="flags of regular expressions are not supported"):
+            expression.compile(dialect=DIALECT)
 
 
 def test_rows_of_an_insert_are_one_statement(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hivedruid.actions.ddl.constraints import check_constraints
 from hivedruid.actions.lookup import already_exists, database_of, find_table, table_of_name
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.avro import LITERAL
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, UnsupportedError
@@ -41,7 +42,12 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
         elif snapshot.avro_schemas:
             from hivedruid.tables.avro_columns import avro_columns
 
-            statement = replace(statement, columns=avro_columns(snapshot.avro_schemas, statement.name.span))
+            derived = avro_columns(snapshot.avro_schemas, statement.name.span)
+            serde = statement.serde
+            has_literal = any(item.key == LITERAL for item in (*serde, *statement.properties))
+            if statement.storage_handler is None and not has_literal:  # reading needs the defaults of the fields, too
+                serde += (s.Property(LITERAL, snapshot.avro_schemas[0]),)
+            statement = replace(statement, columns=derived, serde=serde)
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
         _check_name(table, statement, snapshot)
         enabled = (each.span for each in definition.declared_constraints(statement) if each.enabled)

@@ -76,7 +76,7 @@ def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:
     if key in AT_START:
         raise SemanticError(
             f"{key} cannot be changed in a session", span=statement.span,
-            hint=f"start hivedruid with --conf {key}=…, or write it to hivedruid.toml",
+            hint=f"start hivedruid with --hiveconf {key}=…, or write it to hivedruid.toml",
         )  # fmt: skip
     if key.startswith("hivevar:"):
         return ChangeSetting(key, statement.value)

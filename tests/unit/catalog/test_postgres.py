@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
@@ -35,6 +36,12 @@ def settings(postgres: Postgres) -> dict[str, str]:
 @pytest.fixture
 def homes(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "first", tmp_path / "second"
+
+
+@pytest.fixture
+def catalog_of(settings: dict[str, str], tmp_path: Path) -> Iterator[Catalog]:
+    with closing(open_catalog(tmp_path, settings)) as connection:
+        yield Catalog(connection)
 
 
 def run(session: Session, script: str) -> list[Row]:
@@ -241,3 +248,25 @@ def test_a_delimiter_that_is_u_0000_does_not_hide_tables(
         )
         assert run(session, "SHOW VIEWS") == [{"tab_name": "v"}]
         assert session.catalog.get("default", "t").serde["field.delim"] in ("\0", "\\000")
+
+
+def test_a_plan_of_managed_tables(homes: tuple[Path, Path], settings: dict[str, str], tmp_path: Path) -> None:
+    """A dry run works on a copy of the catalog, which does not have the tables of Iceberg's catalog."""
+    given = {**settings, "hivedruid.iceberg.catalog.warehouse": str(tmp_path / "warehouse")}
+    with Session(homes[0], hiveconf=given) as session:
+        run(session, "CREATE TABLE t (a INT)")
+    with Session(homes[1], hiveconf=given, dry_run=True) as session:
+        plan = run(session, "SELECT count(*) FROM t x JOIN t y ON x.a = y.a")
+    assert any("Spark Operator" in str(row) for row in plan)
+
+
+def test_a_statement_fails_in_a_transaction(catalog_of: Catalog) -> None:
+    """PostgreSQL rolls back at COMMIT: that must not pass for success."""
+    connection = catalog_of.connection
+    connection.begin()
+    connection.execute("INSERT INTO places (data_source, druid) VALUES ('d', 'x')")
+    with suppress(ExecutionError):
+        connection.execute("SELECT * FROM nothing")
+    with pytest.raises(ExecutionError, match="a statement of the transaction failed"):
+        connection.commit()
+    assert connection.execute("SELECT count(*) FROM places").fetchone() == (0,)

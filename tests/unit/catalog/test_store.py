@@ -17,6 +17,7 @@ from hivedruid.catalog import database
 from hivedruid.catalog import types as t
 from hivedruid.catalog.database import FILE_NAME, copy_database, open_database
 from hivedruid.catalog.migrations import MIGRATIONS
+from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import ExecutionError, SemanticError
@@ -268,3 +269,12 @@ def test_a_file_that_is_no_catalog(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"not a database at all, but long enough to be looked at" * 20)
     with pytest.raises(ExecutionError, match="not a database"):
         open_database(tmp_path)
+
+
+def test_the_version_of_a_cluster(catalog: Catalog) -> None:
+    """The note compares it with that of the last use."""
+    places = Places(catalog)
+    assert [places.see_version("http://druid:8888", version) for version in ("33.0.0", "33.0.0")] == ["", ""]
+    note = places.see_version("http://druid:8888", "37.0.0")
+    assert note == "Druid at http://druid:8888 is version 37.0.0; it was 33.0.0 when it was last used"
+    assert (places.version("http://druid:8888"), places.version("elsewhere")) == ("37.0.0", "")

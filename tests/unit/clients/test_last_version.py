@@ -47,7 +47,7 @@ def test_a_change_is_noted_once(serve: Serve, tmp_path: Path) -> None:
     assert run(tmp_path, served.url, CREATE)[1] == []
     assert run(tmp_path, served.url, QUERY)[1] == []
     versions[0] = "37.0.0"
-    changed = f"Druid at {served.url} is version 37.0.0; it was 33.0.0 when this home last used it"
+    changed = f"Druid at {served.url} is version 37.0.0; it was 33.0.0 when it was last used"
     assert run(tmp_path, served.url, QUERY)[1] == [changed]
     assert run(tmp_path, served.url, QUERY)[1] == []
 
@@ -86,4 +86,4 @@ def test_doctor_shows_the_last_version_of_a_cluster_that_does_not_respond(serve:
     settings = Settings({"druid.url": served.url})
     assert shown() == "33.0.0; see docs/druid-versions.md"
     versions.clear()
-    assert shown() == "33.0.0 when this home last used it; see docs/druid-versions.md"
+    assert shown() == "33.0.0 when it was last used; see docs/druid-versions.md"

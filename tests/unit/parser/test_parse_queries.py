@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 from sqlglot import exp
@@ -127,3 +128,26 @@ def test_did_you_mean_for_the_first_word() -> None:
     assert refused("CRETE TABLE t (a int)").hint == "did you mean 'CREATE'?"
     assert refused("CREATE TABEL t (a int)").hint == "did you mean 'TABLE'?"
     assert refused("SHOW TABELS").hint == "did you mean 'TABLES'?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM t JOIN map m USING (k)",
+        "SELECT * FROM t JOIN reduce m USING (k)",
+        "SELECT map.a, reduce.b FROM map JOIN reduce USING (k)",
+        "SELECT map(1, 2), transform FROM t WHERE char < 3 AND b > 2",
+        "SELECT a < b, char(65) > c FROM t",
+        "SELECT CAST(a AS map<int, char(3)>), CAST(b AS struct<c: array<char(2)>, d: timestamplocaltz>) FROM t",
+        "FROM (FROM t MAP a USING 'cat' AS k CLUSTER BY k) m INSERT OVERWRITE TABLE u REDUCE m.k USING 'cat' AS x",
+        "SELECT TRANSFORM (a) USING 'cat' AS (k CHAR(3), v TIMESTAMPLOCALTZ) FROM t",
+    ],
+)
+def test_words_of_scripts_and_types_are_names(text: str) -> None:
+    one(text)
+
+
+def test_files_of_scripts() -> None:
+    added = one("ADD FILE a.py 'my dir/x.py' -- the scripts")
+    assert [Path(path).relative_to(Path.cwd()) for path in added.files] == [Path("a.py"), Path("my dir/x.py")]
+    assert one("ADD ARCHIVE z.zip").files == ()
