@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from hivedruid.clients import wire
@@ -86,7 +86,7 @@ class Overlord:
         """Tasks, newest first; of the completed ones the newest `most`. `state` is running, waiting, pending or
         complete."""
         found = self.client.get("overlord", tasks_path(data_source, state, most), list[wire.Task])
-        return tuple(sorted(map(_task, found), key=lambda t: t.created, reverse=True))
+        return tuple(sorted(_each_once(map(_task, found)), key=lambda t: t.created, reverse=True))
 
     def task(self, task_id: str) -> Task | None:
         found = self.client.get("overlord", task_path(task_id, "status"), wire.TaskStatus, missing=None)
@@ -262,6 +262,15 @@ def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts:
 
 def _parse_error(item: wire.ParseExceptionReport) -> UnparseableRecord:
     return UnparseableRecord(str(item.input or ""), "; ".join(item.details or ()))
+
+
+def _each_once(tasks: Iterable[Task]) -> Iterable[Task]:
+    """The overlord reads running and completed tasks one after the other: a task that ends meanwhile is in both."""
+    found: dict[str, Task] = {}
+    for task in tasks:
+        if task.id not in found or task.is_complete:
+            found[task.id] = task
+    return found.values()
 
 
 def _task(item: wire.Task) -> Task:

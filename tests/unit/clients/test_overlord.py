@@ -36,3 +36,12 @@ def test_a_task_that_reports_its_state(serve: Serve, state: str, has_begun: bool
 
     url = serve(respond).url
     assert Overlord(DruidClient(DruidAddress(url, url, url, url))).has_begun(TASK) is has_begun
+
+
+def test_a_task_that_ends_while_tasks_are_listed(serve: Serve) -> None:
+    """Druid 33 lists running and completed tasks one after the other: this one is in both."""
+    both = [{"id": TASK, "statusCode": code, "createdTime": "2026-01-01T00:00:00Z"} for code in ("SUCCESS", "RUNNING")]
+    other = {"id": "other", "statusCode": "RUNNING", "createdTime": "2026-01-01T00:00:01Z"}
+    url = serve(lambda _: Answer(json.dumps([*both, other]).encode())).url
+    tasks = Overlord(DruidClient(DruidAddress(url, url, url, url))).tasks()
+    assert [(task.id, task.state) for task in tasks] == [("other", "RUNNING"), (TASK, "SUCCESS")]
