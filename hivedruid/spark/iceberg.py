@@ -62,17 +62,19 @@ class IcebergTables:
         """Whether the Iceberg table of a managed table has been created, which its first write does."""
         return self.may_exist(table) if self.is_own(table) else spark.catalog.tableExists(iceberg_name(table))
 
+    def check_read(self, spark: SparkSession, table: Table) -> None:
+        """`check_rows` of a table that a statement reads or changes and that does not exist now: one in the catalog of
+        other programs was dropped since the statement was planned."""
+        if table.iceberg is not None:
+            raise SparkError(f"{table.full_name} was dropped by another program", hint="rerun the statement")
+        self.check_rows(spark, table)
+
     def check_rows(self, spark: SparkSession | None, table: Table) -> None:
         """Raise ExecutionError if a managed table has been written and its rows are lost.
 
-        Another catalog is only queried if there is a session. Also raises it if the table of another program's catalog
-        was dropped since the statement was planned.
+        Another catalog is only queried if there is a session.
         """
-        if table.iceberg is not None:
-            if spark is not None and not self.exists(spark, table):
-                raise SparkError(f"{table.full_name} was dropped by another program", hint="rerun the statement")
-            return
-        if not table.is_written:
+        if not table.is_written or table.iceberg is not None:
             return
         lost = self._lost_at_home(table) if self.is_own(table) else self._lost_elsewhere(spark, table)
         if lost is not None:

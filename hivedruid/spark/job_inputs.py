@@ -69,7 +69,7 @@ class JobInputs:
             rows, schema = self._druid_rows(running, item, druid_files.get(item.view), access)
             return inputs.druid_frame(rows, schema or rows.schema, item)
         if item.table.has_snapshots and not self.iceberg.exists(spark, item.table):
-            self.iceberg.check_rows(spark, item.table)
+            self.iceberg.check_read(spark, item.table)
             return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
         metadata = self.iceberg.metadata(item.table) if item.table.has_snapshots else None
         frame = inputs.table_frame(spark, item, self.settings, self.files, metadata)

@@ -43,6 +43,7 @@ from hivedruid.spark import (
     inputs,
     launch,
     procedures,
+    remote,
     segment_scans,
     session,
     staging,
@@ -437,6 +438,10 @@ class SparkRunner:
         if unreachable := session.check_reachable(error, self._settings):
             return unreachable
         text = failures.full_text(error)
+        if self._settings.get("spark.remote") and remote.has_lost_session(text):
+            with suppress(Exception):  # the server cannot close it
+                session.release(self._home, self._name)
+            return remote.lost_session(self._settings)
         if unread := segment_scans.read_error(text) or topics.topic_error(text):
             return unread
         if target is not None and (violation := failures.violation(text, target)):

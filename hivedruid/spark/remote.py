@@ -53,6 +53,22 @@ def is_unreachable(error: BaseException) -> bool:
     return _status(error) in ("UNAVAILABLE", "UNAUTHENTICATED")
 
 
+_ENDED = ("[NO_ACTIVE_SESSION]", "No active Spark session found", "[INVALID_HANDLE.SESSION_")
+
+
+def has_lost_session(text: str) -> bool:
+    """Whether an error means that the server no longer has the session: it was restarted, or has ended the session."""
+    return any(sign in text for sign in _ENDED)
+
+
+def lost_session(settings: Mapping[str, str]) -> ConnectError:
+    url = masked("spark.remote", settings["spark.remote"])
+    return ConnectError(
+        f"the Spark Connect server {url} was restarted, or has ended the session",
+        hint="rerun the statement, which opens a new session; SHOW JOBS lists writes that were interrupted",
+    )
+
+
 def _status(error: BaseException) -> str:
     return getattr(getattr(error, "getGrpcStatusCode", lambda: None)(), "name", "")
 

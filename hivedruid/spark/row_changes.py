@@ -55,7 +55,7 @@ def change_rows(
 
     def change(spark: SparkSession, attempts: int) -> None:
         if not runner.iceberg.exists(spark, table):
-            runner.iceberg.check_rows(spark, table)
+            runner.iceberg.check_read(spark, table)
             return
         runner.iceberg.follow(spark, table)
         try:
@@ -88,7 +88,7 @@ def merge_rows(runner: SparkRunner, table: Table, job: SparkJob, on: str, clause
         if runner.iceberg.exists(spark, table):
             runner.iceberg.follow(spark, table)
         else:
-            runner.iceberg.check_rows(spark, table)
+            runner.iceberg.check_read(spark, table)
             runner.iceberg.make(spark, table)
         steps = " ".join(_step(*clause, table) for clause in clauses)
         try:

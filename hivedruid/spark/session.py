@@ -349,6 +349,7 @@ def _client(
     client = _clients.get(key)
     if client is not None and not (
         (client.service, client.owner) == (service, owner)
+        and not client.spark.client.is_closed  # a server that was restarted does not have it
         and time() - client.used < FORGOTTEN
         and client.applied.keys() <= needed.keys()  # unsetting a setting requires a new session
         and _of_catalog(client.applied) == _of_catalog(needed)  # a Spark session keeps its first catalog

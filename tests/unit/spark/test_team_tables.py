@@ -123,7 +123,7 @@ def test_a_warehouse_is_required(tmp_path: Path) -> None:
     assert WAREHOUSE in (error.value.hint or "")
     found = properties({**settings, WAREHOUSE: "s3a://bucket/w"}, tmp_path)
     assert found["uri"] == (
-        "jdbc:postgresql://db.example.com:5432/team?sslmode=verify-full&sslrootcert=%2Fca%20file&currentSchema=hivedruid"
+        "jdbc:postgresql://db.example.com:5432/team?sslmode=verify-full&sslrootcert=%2Fca%20file&currentSchema=%22hivedruid%22"
     )
     assert (found["jdbc.user"], found["warehouse"]) == ("me", "s3a://bucket/w")
     rest = {"hivedruid.iceberg.catalog.type": "rest", "hivedruid.iceberg.catalog.uri": "http://c.example.com"}
