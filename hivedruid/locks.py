@@ -157,14 +157,25 @@ def heartbeat(path: Path) -> Iterator[None]:
     """Touch the file at least every BEAT seconds inside the block: its modification time is about the time at which its
     process died.
     """
+
+    def touch() -> None:
+        with suppress(OSError):
+            os.utime(path)
+
+    with beating(touch):
+        yield
+
+
+@contextmanager
+def beating(beat: Callable[[], None]) -> Iterator[None]:
+    """Call `beat` every BEAT seconds inside the block, in a thread of its own."""
     done = Event()
 
-    def beat() -> None:
+    def run() -> None:
         while not done.wait(BEAT):
-            with suppress(OSError):
-                os.utime(path)
+            beat()
 
-    thread = Thread(target=beat, daemon=True)
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield

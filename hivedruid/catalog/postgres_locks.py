@@ -8,8 +8,7 @@ protect, so that a process that has lost a lock, because it lost its connection,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from contextlib import closing, contextmanager, suppress
 from time import monotonic, sleep
 
 from hivedruid import locks, notices
@@ -56,25 +55,14 @@ class SessionLocks:
 
     @contextmanager
     def alive(self, name: str) -> Iterator[None]:
-        done = Event()
-
         def beat() -> None:
-            while not done.wait(locks.BEAT):
-                with suppress(ExecutionError):
-                    other = self._connection.again()  # this one may be in a transaction
-                    try:
-                        _record(other, name)
-                    finally:
-                        other.close()
+            # this connection may be in a transaction
+            with suppress(ExecutionError), closing(self._connection.again()) as other:
+                _record(other, name)
 
         _record(self._connection, name)
-        thread = Thread(target=beat, daemon=True)
-        thread.start()
-        try:
+        with locks.beating(beat):
             yield
-        finally:
-            done.set()
-            thread.join()
 
     def last_alive(self, name: str) -> float:
         row = self._connection.execute(f"SELECT beat FROM {OWNERS_TABLE} WHERE name = ?", (name,)).fetchone()

@@ -35,7 +35,7 @@ def is_own(settings: Mapping[str, str], table: Table | None = None) -> bool:
     return (
         kind == "jdbc"
         and not any(settings.get(f"{ICEBERG_CATALOG}{name}") for name in _ELSEWHERE)
-        and (catalog_url(settings) is None)
+        and catalog_url(settings) is None
     )
 
 

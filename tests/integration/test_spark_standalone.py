@@ -28,6 +28,7 @@ from hivedruid.session import Session
 from hivedruid.spark import partition_writing, remote, server, session
 from hivedruid.spark.failures import translate
 from tests.support import job_homes, spark_stranger
+from tests.support.spark_elsewhere import start_master, start_worker
 from tests.support.spark_output import unfinished_files
 from tests.support.spark_processes import TOKEN, Processes, can_hide
 from tests.support.streams import stream_home
@@ -73,17 +74,10 @@ def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]
     )
     secured = ("--properties-file", str(folder / "spark.properties"))
     with Processes(folder) as processes:
-        master = processes.start(
-            "master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", *secured,
-        )  # fmt: skip
-        url = master(r"Starting Spark master at (spark://\S+)")[1]
-        ports[url] = master(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)")[1]
+        url, port = start_master(processes, *secured)
+        ports[url] = port
         for number in (1, 2):
-            processes.start(
-                f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0",
-                "--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}"), *secured, url,
-                hidden=apart if number == 2 else None,
-            )(r"Successfully registered with master")  # fmt: skip
+            start_worker(processes, url, number, *secured, hidden=apart if number == 2 else None)
         try:
             yield url
         finally:

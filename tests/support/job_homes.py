@@ -79,6 +79,11 @@ def run(session: Session, text: str) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in result.rows]
 
 
+def run_script(session: Session, script: str) -> list[Row]:
+    """The rows of the last of several statements."""
+    return [run(session, text) for text in script.split("; ")][-1]
+
+
 def unfinished(session: Session) -> list[Row]:
     """The unfinished jobs, oldest first."""
     return [job for job in reversed(run(session, "SHOW JOBS")) if job["state"] not in ENDED]

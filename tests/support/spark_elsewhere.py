@@ -40,17 +40,18 @@ MAIN = "org.apache.spark.deploy"
 PLACES = ("--host", "127.0.0.1", "--webui-port", "0")
 
 
-def start_master(processes: Processes) -> tuple[str, str]:
+def start_master(processes: Processes, *options: str) -> tuple[str, str]:
     """The URL of a master, and the port of its web interface."""
-    log = processes.start("master", f"{MAIN}.master.Master", *PLACES, "--port", "0")
+    log = processes.start("master", f"{MAIN}.master.Master", *PLACES, "--port", "0", *options)
     url = log(r"Starting Spark master at (spark://\S+)")[1]
     return url, log(r"Bound MasterWebUI to \S+, and started at http://\S+:(\d+)")[1]
 
 
-def start_worker(processes: Processes, master: str, number: int) -> None:
-    """A worker of one core."""
+def start_worker(processes: Processes, master: str, number: int, *options: str, hidden: Path | None = None) -> None:
+    """A worker of one core; it does not share the folder `hidden`."""
     limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(processes.folder / f"work{number}"))
-    log = processes.start(f"worker{number}", f"{MAIN}.worker.Worker", *PLACES, *limits, master)
+    name = f"worker{number}"
+    log = processes.start(name, f"{MAIN}.worker.Worker", *PLACES, *limits, *options, master, hidden=hidden)
     log("Successfully registered with master")
 
 

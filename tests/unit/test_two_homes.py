@@ -21,8 +21,7 @@ from hivedruid.operations.owner import is_running, lock_name, owned
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from tests.support import killed
-from tests.support.job_homes import Row
-from tests.support.job_homes import run as run_one
+from tests.support.job_homes import run_script as run
 from tests.support.jobs import a_job
 from tests.support.postgres import Postgres
 
@@ -38,11 +37,6 @@ def settings(postgres: Postgres) -> dict[str, str]:
 @pytest.fixture
 def homes(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "first", tmp_path / "second"
-
-
-def run(session: Session, script: str) -> list[Row]:
-    """The rows of the last statement."""
-    return [run_one(session, text) for text in script.split("; ")][-1]
 
 
 def loaded(folder: Path) -> Counter[str]:

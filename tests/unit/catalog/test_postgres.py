@@ -22,8 +22,7 @@ from hivedruid.operations.owner import owned
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from hivedruid.settings import Settings
-from tests.support.job_homes import Row
-from tests.support.job_homes import run as run_one
+from tests.support.job_homes import run_script as run
 from tests.support.jobs import a_job
 from tests.support.postgres import Postgres
 
@@ -42,11 +41,6 @@ def homes(tmp_path: Path) -> tuple[Path, Path]:
 def catalog_of(settings: dict[str, str], tmp_path: Path) -> Iterator[Catalog]:
     with closing(open_catalog(tmp_path, settings)) as connection:
         yield Catalog(connection)
-
-
-def run(session: Session, script: str) -> list[Row]:
-    """The rows of the last statement."""
-    return [run_one(session, text) for text in script.split("; ")][-1]
 
 
 def refused(home: Path, settings: dict[str, str]) -> HiveDruidError:

@@ -19,8 +19,7 @@ from hivedruid.manager import maintenance
 from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
 from hivedruid.spark import server
-from tests.support.job_homes import Row
-from tests.support.job_homes import run as run_one
+from tests.support.job_homes import run_script as run
 from tests.support.postgres import Postgres
 
 WAREHOUSE = "hivedruid.iceberg.catalog.warehouse"
@@ -34,10 +33,6 @@ def own_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
         if (known := server.find(Path(os.environ[server.SPARK_HOME]))) is not None:
             os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
-
-
-def run(session: Session, script: str) -> list[Row]:
-    return [run_one(session, text) for text in script.split("; ")][-1]
 
 
 def look_after(home: Path, settings: dict[str, str], table: str) -> None:
