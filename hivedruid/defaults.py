@@ -25,6 +25,8 @@ def read(home: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    except NotADirectoryError as error:
+        raise UsageError(f"{home} is not a folder", hint="choose another home folder with --home") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     try:

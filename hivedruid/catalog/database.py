@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from errno import ENOSPC
 from pathlib import Path
 
 from hivedruid.catalog.carried_over import add_functions
@@ -36,11 +37,20 @@ def open_database(home: Path) -> CatalogConnection:
         if _version(connection, path) < len(MIGRATIONS):
             migrate(connection)
     except (OSError, sqlite3.Error) as error:
-        raise ExecutionError(
-            f"cannot open the catalog {path}: {error}",
-            hint="choose a folder on a local disk with --home; SQLite's locks do not work on most network file systems",
-        ) from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ExecutionError(f"cannot open the catalog {path}: {reason}", hint=_hint(home, error)) from error
     return connection
+
+
+def _hint(home: Path, error: Exception) -> str:
+    """What to do about a catalog that cannot be opened."""
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(error, "errno", None) == ENOSPC:
+        return "free space on the disk, or choose another folder with --home"
+    if home.exists() and not home.is_dir():
+        return f"{home} is not a folder: choose another one with --home"
+    if isinstance(error, PermissionError):
+        return "choose a folder that you may write to with --home"
+    return "choose a folder on a local disk with --home; SQLite's locks do not work on most network file systems"
 
 
 def copy_database(home: Path) -> CatalogConnection:
@@ -91,5 +101,5 @@ def migrate(connection: sqlite3.Connection, to: int | None = None) -> None:
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        connection.rollback()  # nothing if SQLite has rolled back, as it does on a full disk
         raise

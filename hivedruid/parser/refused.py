@@ -11,9 +11,13 @@ from hivedruid.parser.statements.utility import WithoutEffect
 from hivedruid.parser.tokens import next_sign
 from hivedruid.script import SourceStatement
 
+_AT_THE_PROMPT = "exit and quit are commands of the prompt: a script ends after its last statement"
+
 # The first words of a statement -> (message, hint). The first match is used.
 _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("DFS", "dfs is not supported: scripts cannot access the file system", "run the command in a shell"),
+    ("EXIT", _AT_THE_PROMPT, "end the script here: delete this statement and those after it"),
+    ("QUIT", _AT_THE_PROMPT, "end the script here: delete this statement and those after it"),
     ("EXPORT", "EXPORT is not supported", "use INSERT … SELECT into an external table"),
     ("IMPORT", "IMPORT is not supported", "use CREATE EXTERNAL TABLE with the LOCATION of the files"),
     ("SHOW GRANT", "roles are not supported", "configure permissions in Druid and on the file system"),
@@ -83,6 +87,12 @@ def refuse(source: SourceStatement, word: str, start: int, end: int) -> None:
                 "shell commands are not supported: scripts cannot run other programs",
                 span=source.span(place),
                 hint="run the command in a shell",
+            )
+        if sign == "\\":
+            raise UnsupportedError(
+                "commands with a backslash are not supported in scripts: they are commands of the prompt",
+                span=source.span(place),
+                hint="use SHOW TABLES for \\d, DESCRIBE table for \\d table, SOURCE file for \\i file",
             )
         return
     words = _words(source, word, end)

@@ -21,6 +21,7 @@ from hivedruid.catalog.places import Places
 from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import ExecutionError, SemanticError
+from hivedruid.sqlite_waits import CatalogConnection, in_memory
 
 WIKI = Table(
     "default",
@@ -212,6 +213,21 @@ def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
     assert "not full" in (error.value.hint or "")
     assert Catalog(connection).tables("default") == ()
     connection.close()
+
+
+def test_a_disk_that_is_full_before_the_catalog_exists() -> None:
+    connection = in_memory(CatalogConnection)
+    connection.execute("PRAGMA max_page_count = 2")
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+        database.migrate(connection)
+    connection.close()
+
+
+def test_a_home_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    with pytest.raises(ExecutionError, match="cannot open the catalog") as error:
+        open_database(tmp_path / "home")
+    assert error.value.hint == f"{tmp_path / 'home'} is not a folder: choose another one with --home"
 
 
 def test_write_error_for_other_reasons() -> None:

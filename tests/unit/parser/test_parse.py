@@ -217,6 +217,9 @@ def test_other_explains_are_refused() -> None:
     [
         ("!ls -l", "!"),
         ("dfs -ls /", "dfs"),
+        ("\\d t", "\\"),
+        ("exit", "exit"),
+        ("quit", "quit"),
         ("EXPORT TABLE t TO '/x'", "EXPORT"),
         ("IMPORT FROM '/x'", "IMPORT"),
         ("SHOW ROLES", "SHOW ROLES"),
