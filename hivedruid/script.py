@@ -116,6 +116,15 @@ def split(text: str, file: str | None = None) -> Iterator[SourceStatement]:
         yield statement
 
 
+def without_comments(text: str) -> str:
+    """The text with a blank in place of each comment. Hints (`/*+ … */`) stay."""
+
+    def piece(match: re.Match[str]) -> str:
+        return " " if match.lastgroup == "comment" and not match[0].startswith("/*+") else match[0]
+
+    return _PIECE.sub(piece, text)
+
+
 def is_complete(text: str) -> bool:
     """Whether every statement in `text` is complete, so that a prompt can run it."""
     begun = False

@@ -1,7 +1,8 @@
 """The SQLAlchemy dialect of hivedruid, over `hivedruid.dbapi`.
 
 A URL is `hivedruid:///home?druid=…&database=…`; other parameters of the query are settings. `hivedruid://host:port` is
-the Druid router at that address. docs/python.md describes it.
+the Druid router at that address. docs/python.md describes it. It works with SQLAlchemy 2, and with 1.4, which Superset
+requires.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from sqlalchemy import __version__ as sqlalchemy_version
 from sqlalchemy import exc, types
-from sqlalchemy.engine import Connection, reflection
+from sqlalchemy.engine import Connection
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.sql import compiler, schema, sqltypes
 from sqlalchemy.sql.type_api import NativeForEmulated
@@ -25,6 +28,15 @@ from hivedruid.versions import VERSION
 if TYPE_CHECKING:
     from sqlalchemy.engine.url import URL
 
+    UserDefinedType = types.UserDefinedType[Any]
+else:
+    UserDefinedType = types.UserDefinedType
+
+HAS_MATERIALIZED_VIEWS = not sqlalchemy_version.startswith("1.")
+"""Whether inspectors have `get_materialized_view_names`."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
 _IDENTIFIER = re.compile(r"\w+", re.ASCII)
 """The names that tables and databases can have."""
 
@@ -35,7 +47,7 @@ MAX_DECIMAL = (38, 18)
 """Precision and scale of a Numeric without them, as Hive's own wide decimals."""
 
 
-class HiveNested(types.UserDefinedType[Any]):
+class HiveNested(UserDefinedType):
     """An array, map, struct or interval, by the name that Hive gives its type."""
 
     cache_ok = True
@@ -75,7 +87,7 @@ _TYPES: Mapping[str, Callable[[], types.TypeEngine[Any]]] = {
     "int": types.INTEGER,
     "bigint": types.BIGINT,
     "float": types.FLOAT,
-    "double": types.DOUBLE,
+    "double": getattr(types, "DOUBLE", types.FLOAT),
     "string": types.TEXT,
     "binary": types.BINARY,
     "date": types.DATE,
@@ -233,7 +245,7 @@ class HiveDDLCompiler(compiler.DDLCompiler):
         return ""
 
     def get_column_specification(self, column: Any, **_: Any) -> str:
-        kind = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
+        kind = self.dialect.type_compiler.process(column.type, type_expression=column)
         required = "" if column.nullable or not _is_managed(column.table) else " NOT NULL"
         comment = f" COMMENT {literal(column.comment)}" if column.comment else ""
         return f"{self.preparer.format_column(column)} {kind}{required}{comment}"
@@ -259,6 +271,23 @@ class HiveDDLCompiler(compiler.DDLCompiler):
     def visit_set_table_comment(self, create: Any, **_: Any) -> str:
         table, comment = self.preparer.format_table(create.element), literal(create.element.comment)
         return f"ALTER TABLE {table} SET TBLPROPERTIES ('comment' = {comment})"
+
+
+def _cached(read: Method) -> Method:
+    """`reflection.cache` of SQLAlchemy, whose version 1.4 fails at annotations that are text."""
+
+    @wraps(read)
+    def cached(self: Any, connection: Connection, *names: str | None, **options: Any) -> Any:
+        cache = options.get("info_cache")
+        if cache is None:
+            return read(self, connection, *names, **options)
+        given = tuple((key, value) for key, value in options.items() if key not in ("info_cache", "unreflectable"))
+        key = (read.__name__, names, given)
+        if key not in cache:
+            cache[key] = read(self, connection, *names, **options)
+        return cache[key]
+
+    return cached  # type: ignore[return-value]
 
 
 class HiveDialect(DefaultDialect):
@@ -290,13 +319,15 @@ class HiveDialect(DefaultDialect):
     preparer = HiveIdentifierPreparer  # type: ignore[assignment]
     statement_compiler = HiveCompiler
     ddl_compiler = HiveDDLCompiler
-    type_compiler_cls = HiveTypeCompiler
+    type_compiler = HiveTypeCompiler  # type: ignore[assignment]
     colspecs = {types.Date: HiveDate, types.Interval: HiveInterval}  # noqa: RUF012
     construct_arguments = [(schema.Table, {"stored_by": None, "stored_as": None, "tblproperties": None})]  # noqa: RUF012
 
     @classmethod
     def import_dbapi(cls) -> Any:
         return dbapi
+
+    dbapi = import_dbapi  # type: ignore[assignment]  # its name in SQLAlchemy 1.4
 
     def create_connect_args(self, url: URL) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of `dbapi.connect`: `hivedruid:///home`, `hivedruid://router:8888/home`, and `?key=value`."""
@@ -331,18 +362,18 @@ class HiveDialect(DefaultDialect):
 
     # --- reflection ------------------------------------------------------------------------------------------------
 
-    @reflection.cache
+    @_cached
     def get_schema_names(self, connection: Connection, **_: Any) -> list[str]:
         return self._names(connection, "SHOW DATABASES")
 
-    @reflection.cache
+    @_cached
     def get_table_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
         """The tables without views and temporary tables."""
         others = {*self._listed(connection, "VIEWS", schema), *self._listed(connection, "MATERIALIZED VIEWS", schema)}
         others.update(self._temporary(connection, schema))
         return [name for name in self._listed(connection, "TABLES", schema) if name not in others]
 
-    @reflection.cache
+    @_cached
     def get_temp_table_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
         return self._temporary(connection, schema)
 
@@ -351,15 +382,17 @@ class HiveDialect(DefaultDialect):
         database = (schema or opened.database).lower()
         return [name for of, name in opened.temporary_tables if of == database]
 
-    @reflection.cache
+    @_cached
     def get_view_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
-        return self._listed(connection, "VIEWS", schema)
+        """The views; with materialized ones if the inspector has no other method for them."""
+        names = self._listed(connection, "VIEWS", schema)
+        return names if HAS_MATERIALIZED_VIEWS else names + self._listed(connection, "MATERIALIZED VIEWS", schema)
 
-    @reflection.cache
+    @_cached
     def get_materialized_view_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
         return self._listed(connection, "MATERIALIZED VIEWS", schema)
 
-    @reflection.cache
+    @_cached
     def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **_: Any) -> str:
         text = self._created(connection, view_name, schema)
         if not text.startswith(("CREATE VIEW", "CREATE MATERIALIZED VIEW")):
@@ -370,7 +403,7 @@ class HiveDialect(DefaultDialect):
         """The statement that creates the table."""
         return "\n".join(line for (line,) in self._of_table(connection, "SHOW CREATE TABLE {}", table, schema))
 
-    @reflection.cache
+    @_cached
     def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **_: Any) -> bool:
         try:
             self._of_table(connection, "DESCRIBE {}", table_name, schema)
@@ -378,7 +411,7 @@ class HiveDialect(DefaultDialect):
             return False
         return True
 
-    @reflection.cache
+    @_cached
     def get_columns(self, connection: Connection, table_name: str, schema: str | None = None, **_: Any) -> list[Any]:
         columns = {}
         required = set(_REQUIRED.findall(self._created(connection, table_name, schema)))
@@ -392,7 +425,7 @@ class HiveDialect(DefaultDialect):
                 }  # fmt: skip
         return list(columns.values())
 
-    @reflection.cache
+    @_cached
     def get_table_comment(self, connection: Connection, table_name: str, schema: str | None = None, **_: Any) -> Any:
         for name, value, other in self._of_table(connection, "DESCRIBE FORMATTED {}", table_name, schema):
             if not name and value.strip() == "comment":

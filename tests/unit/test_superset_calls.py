@@ -10,23 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sqlalchemy as sa
 
+from hivedruid.superset_sql import EPOCH_MILLISECONDS, EPOCH_SECONDS, TIME_GRAINS, Running, time_literal
 from tests.support import embedded_tables
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
-
-TIME_GRAINS = {
-    "PT1S": "floor_second({col})",
-    "PT1M": "floor_minute({col})",
-    "PT1H": "floor_hour({col})",
-    "P1D": "floor_day({col})",
-    "P1W": "floor_week({col})",
-    "P1M": "floor_month({col})",
-    "P3M": "floor_quarter({col})",
-    "P1Y": "floor_year({col})",
-}
-"""The expressions that docs/python.md names, by Superset's names of grains."""
-
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
@@ -105,7 +93,7 @@ def test_a_query_of_the_user_is_a_subquery(engine: Engine) -> None:
     assert fetched(engine, text) == (["n"], [(2,)])
 
 
-@pytest.mark.parametrize("grain", TIME_GRAINS)
+@pytest.mark.parametrize("grain", [grain for grain in TIME_GRAINS if grain])
 def test_time_grains(engine: Engine, grain: str) -> None:
     """A chart over time: the grain as text, a range of times, and series that are the largest ones."""
     time = sa.literal_column(TIME_GRAINS[grain].replace("{col}", "`__time`"), sa.TIMESTAMP).label("__timestamp")
@@ -140,6 +128,36 @@ def test_the_cost_of_a_statement(engine: Engine) -> None:
 def test_an_error_has_the_place(engine: Engine) -> None:
     with pytest.raises(engine.dialect.dbapi.ProgrammingError, match="line 1, column 8"):  # type: ignore[union-attr]
         fetched(engine, "SELECT pag FROM edits")
+
+
+@pytest.mark.parametrize(
+    ("kind", "literal"),
+    [
+        ("TIMESTAMP", "TIMESTAMP '1970-01-01 01:00:00.000000'"),
+        ("timestamp with local time zone", "TIMESTAMP '1970-01-01 01:00:00.000000'"),
+        ("DATE", "DATE '1970-01-01'"),
+        ("STRING", None),
+    ],
+)
+def test_literals_of_a_time_filter(engine: Engine, kind: str, literal: str | None) -> None:
+    assert time_literal(kind, datetime(1970, 1, 1, 1)) == literal
+    if literal is not None:
+        assert fetched(engine, f"SELECT count(*) FROM edits WHERE CAST(`__time` AS {kind}) >= {literal}")[1] in ([(2,)], [(3,)])
+
+
+def test_columns_that_count_from_1970(engine: Engine) -> None:
+    expressions = EPOCH_SECONDS.replace("{col}", "90"), EPOCH_MILLISECONDS.replace("{col}", "-1")
+    rows = fetched(engine, f"SELECT {', '.join(expressions)}")[1]
+    assert rows == [(datetime(1970, 1, 1, 0, 1, 30), datetime(1969, 12, 31, 23, 59, 59))]
+
+
+def test_a_stored_identifier_cancels(engine: Engine) -> None:
+    running = Running()
+    raw = engine.raw_connection()
+    identifier = running.add(raw.dbapi_connection)  # type: ignore[arg-type]
+    assert running.cancel(identifier)
+    assert not running.cancel("of another process")
+    raw.close()
 
 
 def test_cancelling_from_another_thread(engine: Engine) -> None:
