@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -321,10 +322,21 @@ def main(argv: list[str] | None = None) -> int:
         from hivedruid.errors import UsageError
 
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "hivedruid"
-        return Diagnostics().report(UsageError(error.format_message(), hint=f"run {command} --help for usage"))
+        message = error.format_message()
+        return Diagnostics().report(UsageError(message, hint=_instead(message) or f"run {command} --help for usage"))
     except click.Abort as error:
         return Diagnostics().report(error.__cause__ or error)
     return code if isinstance(code, int) else 0
+
+
+def _instead(message: str) -> str | None:
+    """The hint for a statement or a script where a command or nothing is expected."""
+    surplus = re.match(r"(?:No such command ['\"]|Got unexpected extra arguments? \()(.*)['\")]", message, re.DOTALL)
+    if surplus and re.search(r"\.(q|hql|sql)$", surplus[1]):
+        return f"use hivedruid sql -f {surplus[1]} to run a script"
+    if surplus and re.match(r"(SELECT|SHOW|DESCRIBE|CREATE|INSERT|WITH|EXPLAIN)\b", surplus[1], re.IGNORECASE):
+        return "use hivedruid sql -e 'statement' to run a statement"
+    return None
 
 
 def guarded(run: Callable[[], int], diagnostics: Diagnostics) -> int:

@@ -87,6 +87,24 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert captured.err == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["SELECT 1"], "hivedruid sql -e"),
+        (["select 'a'"], "hivedruid sql -e"),
+        (["sql", "SELECT 1"], "hivedruid sql -e"),
+        (["load.q"], "hivedruid sql -f load.q"),
+        (["sql", "load.hql"], "hivedruid sql -f load.hql"),
+        (["load"], "hivedruid --help"),
+    ],
+)
+def test_statements_and_scripts_in_the_wrong_place(
+    arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert hint in capsys.readouterr().err
+
+
 def test_files_and_texts_run_in_the_order_given(sql: Sql, show: str) -> None:
     outcome = sql("-e", "CREATE DATABASE d1", "-f", show, "-e", "CREATE DATABASE d2", "-f", show)
     assert outcome.code == 0
