@@ -330,8 +330,10 @@ class Result:
     def to_pandas(self, **options: Any) -> pd.DataFrame:
         """All rows that are left as a pandas DataFrame whose columns have Arrow's types, so that nulls, decimals and
         zones are kept. `options` are those of pyarrow.Table.to_pandas: `types_mapper=None` returns NumPy's types."""
-        pandas = imported("pandas", "pandas")
-        return self.to_arrow().to_pandas(**{"types_mapper": pandas.ArrowDtype, **options})
+        from hivedruid.arrow import pandas_type
+
+        imported("pandas", "pandas")
+        return self.to_arrow().to_pandas(**{"types_mapper": pandas_type, **options})
 
     def to_polars(self) -> pl.DataFrame:
         """All rows that are left as a polars DataFrame."""

@@ -57,6 +57,14 @@ _TYPES = {
 """By the name of the Hive type; all others are strings."""
 
 
+def pandas_type(kind: pa.DataType) -> Any:
+    """The type of a column in pandas that keeps nulls, decimals and zones; None for pandas' own: it cannot print
+    intervals of months in Arrow's type."""
+    import pandas as pd
+
+    return None if pa.types.is_interval(kind) else pd.ArrowDtype(kind)
+
+
 def record_batches(columns: Sequence[ResultColumn], rows: Iterable[Row], zone: str) -> Iterator[pa.RecordBatch]:
     """The rows in batches of this schema, computed while they are read. Raises ExecutionError for a value that does not
     belong to its type."""

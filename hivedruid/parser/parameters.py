@@ -84,7 +84,8 @@ def _is_one_group(tokens: Sequence[Token]) -> bool:
 
 
 def literal(value: Any) -> str:
-    """The literal of a Python value. Raises UsageError if there is none."""
+    """The literal of a Python value, or of a scalar of NumPy or pandas. Raises UsageError if there is none."""
+    value = _without_numpy(value)
     for kind, write in _LITERALS:
         if isinstance(value, kind):
             return write(value)
@@ -92,6 +93,16 @@ def literal(value: Any) -> str:
         f"a value of type {type(value).__name__} cannot be a parameter",
         hint="pass a number, string, date, datetime, bytes, list or dict, or str(value)",
     )
+
+
+def _without_numpy(value: Any) -> Any:
+    """The Python value of a number of NumPy; None for the NULL of pandas."""
+    package, name = type(value).__module__.partition(".")[0], type(value).__name__
+    if package == "pandas" and name in ("NaTType", "NAType"):
+        return None
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    is_number = package == "numpy" and kind in ("b", "i", "u", "f") and getattr(value, "shape", None) == ()
+    return value.item() if is_number else value
 
 
 @dataclass(frozen=True)

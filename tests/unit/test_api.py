@@ -104,6 +104,12 @@ def test_pandas_and_polars(connection: api.Connection) -> None:
     assert polars.rows() == connection.sql(query).fetchall()
 
 
+def test_pandas_prints_intervals(connection: Connection) -> None:
+    frame = connection.sql("SELECT INTERVAL '14' MONTH AS m, INTERVAL '1' DAY AS d").to_pandas()
+    assert "months=14" in str(frame)
+    assert frame["m"][0].months == 14
+
+
 def test_a_missing_package_is_named_with_its_extra(connection: api.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(UnsupportedError) as caught:

@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,23 @@ def test_a_value_is_returned_unchanged(session: Session, value: object) -> None:
 )
 def test_values_without_a_literal_are_calls(value: object, text: str) -> None:
     assert literal(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "same"),
+    [
+        (np.int64(5), 5), (np.uint8(5), 5), (np.float32(0.5), 0.5), (np.float64(0.5), 0.5), (np.bool_(False), False),
+        (pd.NaT, None), (pd.NA, None), (pd.Timestamp("2020-01-02"), datetime(2020, 1, 2)),
+    ],
+)  # fmt: skip
+def test_scalars_of_numpy_and_pandas(value: object, same: object) -> None:
+    assert literal(value) == literal(same)
+
+
+@pytest.mark.parametrize("value", [np.datetime64("2020-01-02"), np.array([1]), np.float64], ids=repr)
+def test_what_numpy_has_besides_numbers(value: object) -> None:
+    with pytest.raises(UsageError, match="cannot be a parameter"):
+        literal(value)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
