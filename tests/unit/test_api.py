@@ -104,7 +104,7 @@ def test_pandas_and_polars(connection: api.Connection) -> None:
     assert polars.rows() == connection.sql(query).fetchall()
 
 
-def test_pandas_prints_intervals(connection: Connection) -> None:
+def test_pandas_prints_intervals(connection: api.Connection) -> None:
     frame = connection.sql("SELECT INTERVAL '14' MONTH AS m, INTERVAL '1' DAY AS d").to_pandas()
     assert "months=14" in str(frame)
     assert frame["m"][0].months == 14
