@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import __version__ as sqlalchemy_version
 from sqlalchemy import exc, types
-from sqlalchemy.engine import Connection
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.sql import compiler, schema, sqltypes
 from sqlalchemy.sql.type_api import NativeForEmulated
@@ -26,6 +25,7 @@ from hivedruid.parser.parameters import literal
 from hivedruid.versions import VERSION
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
     from sqlalchemy.engine.url import URL
 
     UserDefinedType = types.UserDefinedType[Any]

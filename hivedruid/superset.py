@@ -29,7 +29,7 @@ class HiveDruidEngineSpec(BaseEngineSpec):  # type: ignore[misc]
     max_column_name_length = 128
     supports_dynamic_schema = True
     supports_file_upload = False
-    _time_grain_expressions = dict(superset_sql.TIME_GRAINS)
+    _time_grain_expressions = dict(superset_sql.TIME_GRAINS)  # noqa: RUF012
 
     @classmethod
     def epoch_to_dttm(cls) -> str:

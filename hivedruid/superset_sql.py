@@ -1,4 +1,4 @@
-"""What `hivedruid.superset` tells Superset about SQL, without Superset: expressions for times, and the queries to cancel."""
+"""What `hivedruid.superset` needs without Superset: expressions of times, and the queries that can be cancelled."""
 
 from __future__ import annotations
 

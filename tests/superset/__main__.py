@@ -143,7 +143,8 @@ def lab(superset: Superset, database: int) -> None:
     """SQL Lab: queries, statements that Superset's parser does not have, errors."""
     for sql, expected in {
         "SELECT page, sum(added) AS n FROM edits GROUP BY page ORDER BY page": [
-            {"page": "a", "n": 1260}, {"page": "b", "n": 1296},
+            {"page": "a", "n": 1260},
+            {"page": "b", "n": 1296},
         ],
         "SELECT count(*) AS n FROM `default`.`edits` WHERE `__time` < '1970-01-01 02:00:00' -- two hours": [{"n": 2}],
         "SELECT 1 AS one; SELECT 2 AS two;": [{"two": 2}],
@@ -188,7 +189,9 @@ def charts(superset: Superset, database: int) -> int:
         axis = {"columnType": "BASE_AXIS", "sqlExpression": "__time", "label": "__time", "expressionType": "SQL",
                 "timeGrain": grain}  # fmt: skip
         within = {"col": "__time", "op": "TEMPORAL_RANGE", "val": "1970-01-01 : 1970-01-04"}
-        series = superset.chart(dataset, columns=[axis], metrics=[total], filters=[within], extras={"time_grain_sqla": grain})
+        series = superset.chart(
+            dataset, columns=[axis], metrics=[total], filters=[within], extras={"time_grain_sqla": grain}
+        )
         assert (len(series), sum(row["SUM(added)"] for row in series)) == (rows, 2556), (grain, series)
         did(f"time series {grain}", series[:2])
     day = {"col": "__time", "op": "TEMPORAL_RANGE", "val": "1970-01-02 : 1970-01-03"}
@@ -209,7 +212,11 @@ def cancelling(superset: Superset, database: int, address: str) -> None:
     """A query that runs for long is stopped by another request."""
     client = "cancelled1"
     outcome: list[Any] = []
-    slow = "SELECT count(*) AS n FROM " + ", ".join(f"edits e{n}" for n in range(6)) + " WHERE e0.added + e1.added < e2.added + e3.added"
+    slow = (
+        "SELECT count(*) AS n FROM "
+        + ", ".join(f"edits e{n}" for n in range(6))
+        + " WHERE e0.added + e1.added < e2.added + e3.added"
+    )
     thread = threading.Thread(target=lambda: outcome.append(superset.sql(database, slow, client_id=client, status=200)))
     other = Superset(address)
     begin = time.monotonic()

@@ -12,9 +12,10 @@ TEXT = (ROOT / "Containerfile").read_text(encoding="utf-8")
 
 def test_the_lock_of_psycopg_is_taken_from_that_of_the_tools() -> None:
     """The command of the image, over the file of the repository."""
-    (command,) = re.findall(r"RUN (sed -n .*?) > /tmp/locks/postgres.lock", TEXT)
-    command = command.replace("/tmp/locks/", f"{ROOT}/")
-    printed = subprocess.run(["bash", "-c", command], check=True, capture_output=True, text=True).stdout
+    (command,) = re.findall(r"RUN (sed -n '.*?') /\S+/(requirements-dev.lock) > \S+", TEXT)
+    printed = subprocess.run(
+        ["bash", "-c", " ".join(command)], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     requirements = printed.replace("\\\n", "").splitlines()
     assert [line.partition("==")[0] for line in requirements] == ["psycopg", "psycopg-binary"]
     assert all("--hash=sha256:" in line for line in requirements)

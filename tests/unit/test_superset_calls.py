@@ -16,6 +16,7 @@ from tests.support import embedded_tables
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
+
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     home = embedded_tables.create(tmp_path_factory.mktemp("superset") / "home")
@@ -142,7 +143,10 @@ def test_an_error_has_the_place(engine: Engine) -> None:
 def test_literals_of_a_time_filter(engine: Engine, kind: str, literal: str | None) -> None:
     assert time_literal(kind, datetime(1970, 1, 1, 1)) == literal
     if literal is not None:
-        assert fetched(engine, f"SELECT count(*) FROM edits WHERE CAST(`__time` AS {kind}) >= {literal}")[1] in ([(2,)], [(3,)])
+        assert fetched(engine, f"SELECT count(*) FROM edits WHERE CAST(`__time` AS {kind}) >= {literal}")[1] in (
+            [(2,)],
+            [(3,)],
+        )
 
 
 def test_columns_that_count_from_1970(engine: Engine) -> None:
