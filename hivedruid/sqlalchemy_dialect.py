@@ -319,7 +319,7 @@ class HiveDialect(DefaultDialect):
     preparer = HiveIdentifierPreparer  # type: ignore[assignment]
     statement_compiler = HiveCompiler
     ddl_compiler = HiveDDLCompiler
-    type_compiler = HiveTypeCompiler  # type: ignore[assignment]
+    type_compiler = HiveTypeCompiler
     colspecs = {types.Date: HiveDate, types.Interval: HiveInterval}  # noqa: RUF012
     construct_arguments = [(schema.Table, {"stored_by": None, "stored_as": None, "tblproperties": None})]  # noqa: RUF012
 
