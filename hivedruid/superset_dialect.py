@@ -43,11 +43,13 @@ class Written:
         """The text with the LIMIT of a tree; None if the tree differs in more than that."""
         before, after = (each.args.get("limit") for each in (self.tree, tree))
         if isinstance(tree, exp.Command) or (before == after and tree == self.tree):
-            return self.text
+            return self.text  # the LIMIT that Superset adds to a SHOW has no effect
         rest = tree.copy()
         rest.set("limit", before.copy() if before is not None else None)
         if rest != self.tree or not isinstance(after, exp.Limit) or not isinstance(after.expression, exp.Literal):
             return None
+        if not isinstance(tree, exp.Query):
+            return self.text  # nor that of a DESCRIBE
         rows = after.expression.name
         if before is None:
             return None if tree.args.get("offset") is not None else f"{self.text}\nLIMIT {rows}"

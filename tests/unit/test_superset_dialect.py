@@ -55,6 +55,10 @@ def test_expressions_stay_as_they_were_written() -> None:
         ("SELECT a FROM t UNION ALL SELECT b FROM u", "SELECT a FROM t UNION ALL SELECT b FROM u\nLIMIT 11"),
         ("WITH w AS (SELECT 1) SELECT * FROM w", "WITH w AS (SELECT 1) SELECT * FROM w\nLIMIT 11"),
         ("SHOW TABLES", "SHOW TABLES"),
+        ("DESCRIBE t", "DESCRIBE t"),
+        ("DESC FORMATTED t", "DESC FORMATTED t"),
+        ("USE other", "USE other"),
+        ("SET hivedruid.transform.enabled = true", "SET hivedruid.transform.enabled = true"),
         ("EXPLAIN SELECT a FROM t", "EXPLAIN SELECT a FROM t"),
     ],
 )
