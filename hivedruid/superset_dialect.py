@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import errors, exp
+from sqlglot import TokenType, errors, exp
 from sqlglot.dialects.hive import Hive
-from sqlglot.tokens import TokenType
 
 from hivedruid.errors import ParseError
 from hivedruid.script import split, without_comments
