@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import INTEGERS, HiveType
 from hivedruid.druid import granularities
+from hivedruid.druid.planned_segments import MOST_ROWS, PlannedDimension, PlannedMetric, SegmentPlan
 from hivedruid.errors import UnsupportedError
-
-MOST_ROWS = 5_000_000
-"""The maximum number of rows of a segment, if the table does not set it (DynamicPartitionsSpec)."""
 
 _KEPT: Mapping[str, tuple[str, ...]] = {
     "LONG": INTEGERS,
@@ -26,37 +23,6 @@ _AGGREGATORS = {
     f"{kind}{function}": kind.upper() for kind in ("long", "double", "float") for function in ("Sum", "Min", "Max")
 }
 _PLAIN = {"type", "name", "fieldName"}
-
-
-@dataclass(frozen=True)
-class PlannedDimension:
-    """`type`: STRING, LONG, DOUBLE or FLOAT; `handling`: the multiValueHandling of an array."""
-
-    name: str
-    type: str
-    handling: str = "SORTED_ARRAY"
-
-
-@dataclass(frozen=True)
-class PlannedMetric:
-    """`field` is the aggregated column; "" for a count of rows."""
-
-    name: str
-    type: str
-    aggregator: str
-    field: str
-
-
-@dataclass(frozen=True)
-class SegmentPlan:
-    """The segments of a load: columns, granularities, rollup, and the maximum number of rows of each."""
-
-    granularity: str
-    query_granularity: str
-    dimensions: tuple[PlannedDimension, ...]
-    metrics: tuple[PlannedMetric, ...]
-    rollup: bool
-    most_rows: int = MOST_ROWS
 
 
 def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> SegmentPlan:

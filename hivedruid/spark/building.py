@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
-from hivedruid.druid.segment_plan import SegmentPlan
+from hivedruid.druid.planned_segments import SegmentPlan
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.filesystems import Access, Location, open_location
 from hivedruid.jobs.staged import BuiltSegment, NumberType, StagedRows, Sum, summed_fields
 from hivedruid.spark import failures
 from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.measures import number_of
+from hivedruid.spark.shipping import ship
 from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ def build(
     access: Access,
     *,
     skip_timeless: bool,
+    is_elsewhere: bool = False,
 ) -> StagedRows:
     """Write the rows as segments into new folders below `folder`, which is created in deep storage.
 
     Fields are named like the table's columns, by position; `__time` is in milliseconds. Raises ExecutionError for rows
     without a `__time`, unless they are skipped; for a folder that cannot be created, and for a full disk. The folder is
-    removed on error.
+    removed on error. `is_elsewhere`: Spark runs on other machines, all of which must have access to the folder: a task
+    that does not see it fails.
     """
     from pyspark.sql.connect.functions import expr
 
@@ -49,6 +52,8 @@ def build(
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(column.field_name for column in table.columns))
     measured = summed_fields(spec["spec"]["dataSchema"])
+    if is_elsewhere:
+        ship(frame.sparkSession)
     place = _prepared(folder, access)
     try:
         keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(plan.granularity)))

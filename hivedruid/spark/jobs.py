@@ -65,7 +65,7 @@ from hivedruid.tables.rejects import rejects_name
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
-    from hivedruid.druid.segment_plan import SegmentPlan
+    from hivedruid.druid.planned_segments import SegmentPlan
     from hivedruid.engine.capabilities import SegmentStorage
     from hivedruid.spark.metastore_iceberg import Commit
     from hivedruid.spark.session import Job
@@ -162,7 +162,10 @@ class SparkRunner:
                 from hivedruid.spark.building import build
 
                 with self._handed_over([folder], ExecutionError) as access:
-                    return build(frame, table, spec, plan, folder, access, skip_timeless=skip_timeless)
+                    return build(
+                        frame, table, spec, plan, folder, access,
+                        skip_timeless=skip_timeless, is_elsewhere=bool(other_machines(self._settings)),
+                    )  # fmt: skip
             return staging.stage(
                 frame, table, spec, folder,
                 skip_timeless=skip_timeless, shared=shared, is_elsewhere=bool(other_machines(self._settings)),

@@ -24,9 +24,11 @@ NAME = "hivedruid_segments"
 PACKAGE = (
     "hivedruid/__init__.py",
     "hivedruid/druid/__init__.py",
+    "hivedruid/druid/granularities.py",
     "hivedruid/druid/instants.py",
     "hivedruid/druid/interval_sets.py",
     "hivedruid/druid/paths.py",
+    "hivedruid/druid/planned_segments.py",
     "hivedruid/errors.py",
     "hivedruid/filesystems.py",
     "hivedruid/references.py",
@@ -36,9 +38,10 @@ PACKAGE = (
     "hivedruid/segments",
     "hivedruid/spark/__init__.py",
     "hivedruid/spark/segment_source.py",
+    "hivedruid/spark/segment_tasks.py",
     "hivedruid/versions.py",
 )
-"""The files and folders that this source needs."""
+"""The files and folders that this source needs, and `segment_tasks`."""
 FAILED = "hivedruid: segment "
 """The beginning of the message of an error."""
 LEAST = {"numpy": 2, "pyarrow": 22}

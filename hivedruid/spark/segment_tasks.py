@@ -1,4 +1,7 @@
-"""Builds segments from the rows of one Spark partition. It runs in Spark's Python workers."""
+"""Builds segments from the rows of one Spark partition. It runs in Spark's Python workers.
+
+Hosts without hivedruid get `segment_source.PACKAGE`: this module must not import anything else.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivedruid.druid import granularities
-from hivedruid.druid.segment_plan import PlannedMetric, SegmentPlan
+from hivedruid.druid.planned_segments import PlannedMetric, SegmentPlan
 from hivedruid.filesystems import Access, local_path, open_location
-from hivedruid.jobs.staged import NumberType
 from hivedruid.segments.files import ZIP_NAME, zip_files
 from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.segment import TIME
 from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, Written, write_segment
+from hivedruid.spark.segment_source import check_packages
+
+if TYPE_CHECKING:
+    from hivedruid.jobs.staged import NumberType
 
 INDEX = "index"
 UNFINISHED = "unfinished"
@@ -46,6 +52,7 @@ class Build:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of `RESULT` for the rows of a partition, which are sorted by `key`."""
+        check_packages()
         part = os.urandom(8).hex()  # no other attempt of the task uses this name
         for number, (bucket, rows) in enumerate(self._groups(batches)):
             yield self._result(bucket, rows, f"{part}_{number}")

@@ -1,4 +1,4 @@
-"""Sends the modules that `segment_source` needs to a Spark on other machines, where hivedruid is not installed."""
+"""Sends the modules that read and build segments to a Spark on other machines, where hivedruid is not installed."""
 
 from __future__ import annotations
 

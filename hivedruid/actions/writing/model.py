@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.partitions import Partition
     from hivedruid.druid.ingestion import Replaces
     from hivedruid.druid.interval_sets import IntervalSet
-    from hivedruid.druid.segment_plan import SegmentPlan
+    from hivedruid.druid.planned_segments import SegmentPlan
     from hivedruid.operations.loads import LoadJob
     from hivedruid.operations.topics import TopicJob
     from hivedruid.plan.file_counts import FileCount

@@ -39,8 +39,7 @@ def with_way(
     if root is None:
         return action
     is_required = setting == "segments"
-    elsewhere = other_machines(snapshot.settings)
-    reason = root.problem or (f"Spark runs on other machines ({elsewhere})" if elsewhere else _concurrent(action))
+    reason = root.problem or _concurrent(action) or ("" if is_required else _other_machines(snapshot.settings))
     because = f"{SETTING}=segments"
     if not is_required:
         size = _size(node, snapshot)
@@ -61,6 +60,12 @@ def with_way(
     if root.is_refused:
         note(f"a Druid task builds the segments of {action.table.full_name}: {reason}", span)
     return replace(action, native_because=reason)
+
+
+def _other_machines(settings: Mapping[str, str]) -> str:
+    """Why Spark is not assumed to have access to deep storage; "" if it runs on this machine."""
+    elsewhere = other_machines(settings)
+    return f"Spark runs on other machines ({elsewhere}), which may not have access to deep storage" if elsewhere else ""
 
 
 def _concurrent(action: IngestDruid) -> str:

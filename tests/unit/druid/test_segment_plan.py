@@ -8,7 +8,8 @@ import pytest
 
 from hivedruid.catalog import types as t
 from hivedruid.druid import granularities
-from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, segment_plan
+from hivedruid.druid.planned_segments import PlannedDimension, PlannedMetric
+from hivedruid.druid.segment_plan import segment_plan
 from hivedruid.errors import UnsupportedError
 
 TYPES = {

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hivedruid.druid import granularities
-from hivedruid.druid.segment_plan import PlannedDimension, PlannedMetric, SegmentPlan
+from hivedruid.druid.planned_segments import PlannedDimension, PlannedMetric, SegmentPlan
 from hivedruid.filesystems import Access
 from hivedruid.segments.segment import open_segment
 from hivedruid.spark.segment_tasks import Build, truncated

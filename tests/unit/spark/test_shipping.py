@@ -1,4 +1,4 @@
-"""The modules that Spark's executors get: they read segments without an installed hivedruid."""
+"""The modules that Spark's executors get: they read and build segments without an installed hivedruid."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ request = {"fields": [["id", "LONG"]], "where": None, "types": {}, "partitions":
 reader = segment_source.SegmentReader(request)
 piece = {"id": "x", "location": sys.argv[2], "intervals": [[-2**62, 2**62]], "number": 0, "of": 1}
 rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition((0, [piece]))))
+import pyarrow
+from hivedruid.druid.planned_segments import PlannedDimension, SegmentPlan
+from hivedruid.filesystems import Access
+from hivedruid.spark.segment_tasks import Build
+plan = SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 10)
+day = pyarrow.RecordBatch.from_pylist([{"__time": 0, "n": number, "key": 0} for number in range(7)])
+(built,) = Build(plan, "key", sys.argv[3], (), Access())(iter([day]))
+rows += built.column("rows")[0].as_py()
 loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
 assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
 print(rows)
@@ -42,14 +50,14 @@ def test_the_package_is_complete(tmp_path: Path) -> None:
     package = tmp_path / "package.zip"
     write_package(package)
     done = subprocess.run(
-        [sys.executable, "-c", READ, str(package), str(ZIPS[0])],
+        [sys.executable, "-c", READ, str(package), str(ZIPS[0]), str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
     )
     refused = "hivedruid: segment y: http://127.0.0.1:1: [Errno 111] Connection refused"
-    assert (done.stdout, done.stderr) == (f"300\n{refused}\n", "")
+    assert (done.stdout, done.stderr) == (f"307\n{refused}\n", "")
 
 
 def test_the_package_always_has_the_same_bytes(tmp_path: Path) -> None:
