@@ -113,6 +113,8 @@ soak: $(VENV)/.installed-dev
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode standalone
+	@$(BIN)/python -m tests.support.spark_matrix --mode connect
+	@$(BIN)/python -m tests.support.spark_matrix --mode standalone
 	@$(BIN)/python -m tests.support.spark_faults --mode connect
 	@$(BIN)/python -m tests.support.spark_faults --mode standalone
 	@$(BIN)/python -m tests.support.stream_kills --minutes $(or $(MINUTES),60)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import requests
 
 from hivedruid import defaults
 from hivedruid.actions.writing import staging
 from hivedruid.cli import main
 from hivedruid.clients import wire
 from hivedruid.clients.segment_list import METADATA
-from hivedruid.druid.segment_plan import PlannedDimension, SegmentPlan
+from hivedruid.druid.planned_segments import PlannedDimension, SegmentPlan
 from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.filesystems import Access, local_copy, open_location
 from hivedruid.local.state import LocalServices
@@ -25,7 +26,7 @@ from hivedruid.spark.segment_tasks import UNFINISHED, Build
 from pyspark_hivedruid import DruidReader
 from tests.support import killed
 from tests.support.ingestion import IngestionHome
-from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, druid_in_s3, s3_server
+from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, conditional_s3_server, druid_in_s3, s3_server
 from tests.unit.segments.made import ZIPS
 
 pytestmark = pytest.mark.spark
@@ -108,6 +109,25 @@ def test_files_and_folders(server: S3Server, tmp_path: Path) -> None:
     assert server.keys("files") == []
     with pytest.raises(FileNotFoundError):
         (folder / "large").read_into(back)
+
+
+def test_a_server_with_conditional_writes(tmp_path: Path) -> None:
+    """It refuses a write whose condition is false."""
+    with conditional_s3_server(tmp_path) as other:
+
+        def put(value: str, **conditions: str) -> tuple[int, str]:
+            headers = {key.replace("_", "-"): text for key, text in conditions.items()}
+            answer = requests.put(f"{other.endpoint}/{BUCKET}/a", value.encode(), headers=headers, timeout=60)
+            return answer.status_code, answer.headers.get("ETag", "")
+
+        status, tag = put("first", If_None_Match="*")
+        assert status == 200
+        assert put("second", If_None_Match="*")[0] == 412
+        assert put("second", If_Match='"0123"')[0] == 412
+        assert put("second", If_Match=tag)[0] == 200
+        assert put("third", If_Match=tag)[0] == 412
+        other.location("a").read_into(tmp_path / "a")
+        assert (tmp_path / "a").read_text() == "second"
 
 
 def test_files_of_tables_and_jobs(home: IngestionHome, server: S3Server, tmp_path: Path) -> None:

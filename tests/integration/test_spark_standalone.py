@@ -27,6 +27,7 @@ from hivedruid.qtest.runner import run_script
 from hivedruid.session import Session
 from hivedruid.spark import partition_writing, remote, server, session
 from hivedruid.spark.failures import translate
+from hivedruid.spark.missing_jars import hadoop_version
 from tests.support import job_homes, spark_stranger
 from tests.support.spark_elsewhere import start_master, start_worker
 from tests.support.spark_output import unfinished_files
@@ -273,6 +274,13 @@ def test_files_that_only_the_connect_server_has(address: str, apart: Path, monke
         home.query("SELECT * FROM t", files_table("/nowhere", columns(a=BIGINT)))
     with pytest.raises(SparkError, match=f"Spark wrote 9 rows, but not to {apart}/new on this machine|{LOST}"):
         home.write("SELECT id FROM range(0, 9, 1, 2)", files_table(apart / "new", columns(a=BIGINT), "orc"))
+
+
+def test_missing_jars_of_s3(elsewhere: Home) -> None:
+    """The error names them, also if Spark runs elsewhere."""
+    with pytest.raises(SparkError, match=rf"it lacks hadoop-aws-{hadoop_version()}\.jar and bundle") as caught:
+        elsewhere.query("SELECT * FROM t", files_table("s3a://bucket/rows", columns(a=BIGINT)))
+    assert "on a cluster also SET spark.jars to them" in (caught.value.hint or "")
 
 
 def test_strangers_are_refused_by_the_driver(master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from hivedruid.catalog.database import FILE_NAME
 from hivedruid.session import Session
@@ -77,6 +78,22 @@ def run(session: Session, text: str) -> list[Row]:
     result = session.execute(statement)
     names = [column.name for column in result.columns]
     return [dict(zip(names, row, strict=True)) for row in result.rows]
+
+
+def explained(session: Session, statement: str) -> str:
+    return "\n".join(str(row["Explain"]) for row in run(session, f"EXPLAIN {statement}"))
+
+
+def druid_table(session: Session, columns: str) -> str:
+    """A new table of Druid, with a segment for each day."""
+    name = f"d_{uuid4().hex[:12]}"
+    run(
+        session,
+        f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, {columns}) STORED BY 'druid' TBLPROPERTIES ("
+        f"'druid.datasource' = '{name}', 'druid.segment.granularity' = 'DAY', 'druid.rollup' = 'false',"
+        " 'external.table.purge' = 'true')",
+    )
+    return name
 
 
 def run_script(session: Session, script: str) -> list[Row]:

@@ -1,4 +1,9 @@
-"""A real S3 server, S3Proxy, and a Druid whose deep storage is in it."""
+"""Real S3 servers, and a Druid whose deep storage is in one.
+
+S3Proxy checks keys, and ignores the conditions of conditional writes (If-None-Match, If-Match); S3Mock checks these
+conditions, and no keys; of four concurrent writes with `If-None-Match: *`, all succeeded, so it does not suit tests of
+a commit that relies on them.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +29,11 @@ from hivedruid.local.services import properties
 from hivedruid.local.state import HOST, LocalServices
 
 LOCK = Path(__file__).with_suffix(".json")
-"""The server, and Druid's extension: the newest in the repository is older than Druid, and works with it."""
+"""The servers, and Druid's extension: the newest in the repository is older than Druid, and works with it."""
 BUCKET = "druid"
 BASE_KEY = "deep/segments"
 KEY, SECRET = "reader", "hunter2-of-s3"
+JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 PATIENCE = 300.0
 """Timeout of the server's start in seconds."""
 
@@ -72,9 +78,7 @@ def locked(name: str) -> Artifact:
 def s3_server(folder: Path) -> Iterator[S3Server]:
     """A server with its data in a folder."""
     (folder / "data" / BUCKET).mkdir(parents=True)
-    for name, value in (("key", KEY), ("secret", SECRET)):
-        (folder / name).write_text(value)
-    server = S3Server(f"http://{HOST}:{choose_port(None, ())}", folder)
+    server = _with_keys(folder)
     configuration = folder / "s3proxy.conf"
     configuration.write_text(properties({
         "s3proxy.endpoint": server.endpoint, "s3proxy.authorization": "aws-v2-or-v4",
@@ -82,13 +86,40 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
         "jclouds.filesystem.basedir": folder / "data", "jclouds.identity": "x", "jclouds.credential": "x",
     }))  # fmt: skip
     (jar,) = artifacts.resolve([locked("s3proxy")])
-    command = [str(java_command()), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", str(jar)]
-    command += ["org.gaul.s3proxy.Main", "--properties", str(configuration)]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+    with _running(server, *JAVA_OPTIONS, "-cp", str(jar), "org.gaul.s3proxy.Main", "--properties", str(configuration)):
+        yield server
+
+
+@contextmanager
+def conditional_s3_server(folder: Path) -> Iterator[S3Server]:
+    """A server that refuses a conditional write whose condition is false, with its data in a folder."""
+    (folder / "data").mkdir(parents=True)
+    server = _with_keys(folder)
+    own = "com.adobe.testing.s3mock"
+    options = {
+        "http.port": server.endpoint.rpartition(":")[2], "server.port": "0", "server.address": HOST,
+        f"{own}.store.root": folder / "data", f"{own}.store.initialBuckets": BUCKET,
+        f"{own}.store.retainFilesOnExit": "true",
+    }  # fmt: skip
+    (jar,) = artifacts.resolve([locked("s3mock")])
+    with _running(server, *JAVA_OPTIONS, *(f"-D{key}={value}" for key, value in options.items()), "-jar", str(jar)):
+        yield server
+
+
+def _with_keys(folder: Path) -> S3Server:
+    for name, value in (("key", KEY), ("secret", SECRET)):
+        (folder / name).write_text(value)
+    return S3Server(f"http://{HOST}:{choose_port(None, ())}", folder)
+
+
+@contextmanager
+def _running(server: S3Server, *arguments: str) -> Iterator[None]:
+    """A JVM, from its first connection to the end of the block."""
+    with (server.folder / "log").open("wb") as log:
+        process = subprocess.Popen([str(java_command()), *arguments], stdout=log, stderr=log)
     try:
         _await(server, process)
-        yield server
+        yield
     finally:
         process.terminate()
         process.wait()

@@ -26,6 +26,7 @@ SCRIPTS = Path(__file__).parent.parent
 OTHERWISE = ("malformed.q", "settings.q")
 """Scripts with another output: Spark, not the client, misses a folder; and the settings are those of the cluster."""
 LIBRARIES = ("spark",)
+NOTHING: Mapping[str, str] = {}
 OWN = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -55,7 +56,7 @@ def start_worker(processes: Processes, master: str, number: int, *options: str, 
     log("Successfully registered with master")
 
 
-def start_connect(processes: Processes, master: str, port: str = "0") -> str:
+def start_connect(processes: Processes, master: str, port: str = "0", *, more: Mapping[str, str] = NOTHING) -> str:
     """The URL of a Connect server on the cluster, with Iceberg and the Kafka connector; by default on a free port."""
     jars = [str(path) for group in LIBRARIES for path in artifacts.resolve(artifacts.locked_group(group))]
     log = processes.folder / "log4j2.properties"
@@ -71,6 +72,7 @@ def start_connect(processes: Processes, master: str, port: str = "0") -> str:
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": port,
         "log4j2.configurationFile": log.as_uri(),
+        **more,
     }
     options = [f"-D{key}={value}" for key, value in properties.items()]
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"

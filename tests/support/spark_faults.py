@@ -26,6 +26,7 @@ from time import monotonic, sleep
 
 from hivedruid.errors import ConnectError, HiveDruidError
 from hivedruid.session import Session
+from hivedruid.spark import session as session_module
 from tests.support.job_homes import run
 from tests.support.spark_elsewhere import MODES, OWN, start_connect, start_master, start_worker
 from tests.support.spark_processes import TOKEN, Processes
@@ -73,6 +74,8 @@ def command(found: Cluster, home: Path, *arguments: str) -> list[str]:
 
 
 def fill(session: Session, name: str, rows: int) -> None:
+    if run(session, f"SHOW TABLES LIKE '{name}'"):
+        return
     numbers = ", ".join(f"({number})" for number in range(1000))
     run(session, f"CREATE TABLE thousand AS SELECT col1 AS n FROM (VALUES {numbers}) v")
     run(
@@ -82,9 +85,16 @@ def fill(session: Session, name: str, rows: int) -> None:
     )
 
 
-def stream(found: Cluster, home: Path) -> str:
+def fill_alone(found: Cluster, home: Path) -> None:
+    """Fill the table, and leave all cores of the cluster to another process."""
     with closing(open_session(found, home)) as session:
         fill(session, "big", ROWS)
+    session_module.release_all()
+    session_module.stop_private()
+
+
+def stream(found: Cluster, home: Path) -> str:
+    fill_alone(found, home)
     query = command(found, home, "--format", "csv", "-e", "SELECT n, t FROM big")
     begun = monotonic()
     with subprocess.Popen(query, stdout=subprocess.PIPE) as process:
@@ -124,6 +134,7 @@ def interrupt(found: Cluster, home: Path) -> str:
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # a shell's background processes ignore it, and their children
+    fill_alone(found, home)
     process = subprocess.Popen(command(found, home, "-e", f"SELECT count(*) FROM ({SLOW.format('big')}) v"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     wait_for(lambda: _is_busy(found), "a running task")
@@ -143,8 +154,9 @@ def worker(found: Cluster, home: Path) -> str:
     number, name = 2, "worker2"
     for phase, pause in (("before it starts", 0.0), ("while it reads", 1.0), ("while it writes", 4.0), ("late", 8.0)):
         with closing(open_session(found, home)) as session:
+            fill(session, "big", ROWS)
             run(session, "DROP TABLE IF EXISTS copy")
-            run(session, "SELECT count(*) FROM big")  # the driver has started
+            run(session, "SELECT max(length(t)) FROM big")  # the driver has started
             pid = found.processes.named[name].pid
             process = subprocess.Popen([sys.executable, "-c", KILL, str(pid), str(pause)])
             error = _copied(session, rows)
@@ -180,6 +192,7 @@ def restart(found: Cluster, home: Path) -> str:
     if found.mode != "connect":
         return "only with a Connect server"
     with closing(open_session(found, home)) as session:
+        fill(session, "big", ROWS)
         run(session, "CREATE TABLE kept AS SELECT 1 AS n")
         _restart(found)
         between = _after_restart(session)

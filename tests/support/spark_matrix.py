@@ -1,0 +1,287 @@
+"""Every kind of work on a Spark elsewhere, and how its two executors share it.
+
+    python -m tests.support.spark_matrix [--mode connect|standalone|local] [--druid local|embedded] [--only PART]
+
+The Spark is a standalone cluster of two workers, with a Connect server for `connect`, or that of this machine; Kafka is
+real, and so is Druid with `--druid local`.
+
+quickstart   The script of hivedruid demo.
+tables       CREATE TABLE … AS, INSERT, OVERWRITE, UPDATE and MERGE of managed tables, and of files.
+joins        What Druid does not compute, over its rows and those of a managed table.
+segments     Segments that Spark writes, and reads.
+kafka        Kafka tables, read and written.
+stream       A stream, in this process and by a manager.
+archive      A tiered table, whose rows move to a managed table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from hivedruid.actions.streaming import manager
+from hivedruid.commands.demo import SCRIPT
+from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.samples import wikiticker
+from hivedruid.local.state import LocalServices
+from hivedruid.session import Session
+from hivedruid.spark import session as spark_sessions
+from tests.support.job_homes import conf_of, druid_table, explained, run
+from tests.support.kafka import Topics, topics_of
+from tests.support.kafka_tables import KafkaTables
+from tests.support.spark_elsewhere import MODES, OWN, start_connect, start_master, start_worker
+from tests.support.spark_events import Events, logged
+from tests.support.spark_processes import TOKEN, Processes
+from tests.support.streams import stream_home, until
+
+ROWS = 1_000_000
+EDITS = 39_244
+"""The rows of the quickstart."""
+
+
+@dataclass
+class Place:
+    """Where the parts run. `executors`: how many must share the work; `services`: the real Druid."""
+
+    folder: Path
+    settings: Mapping[str, str]
+    events: Events
+    executors: int
+    topics: Topics
+    services: LocalServices | None = None
+
+    def session(self, home: str = "home", **variables: str) -> Session:
+        return Session(self.folder / home, hiveconf=self.settings, hivevar=variables, confirm=lambda _: True)
+
+    def shared(self, what: str, session: Session, statement: str) -> str:
+        """Run a statement; how many tasks each executor ran in its longest stage."""
+        self.events.forget()
+        run(session, statement)
+        until(lambda: len(self.events.longest()) >= self.executors, f"{self.executors} executors: {what}")
+        return f"{what} in {' + '.join(map(str, self.events.longest().values()))} tasks"
+
+    def has_numbers(self, session: Session) -> None:
+        """The table `numbers` with ROWS rows, in several files."""
+        if run(session, "SHOW TABLES LIKE 'numbers'"):
+            return
+        thousand = ", ".join(f"({number})" for number in range(1000))
+        run(session, f"CREATE TABLE thousand AS SELECT col1 AS n FROM (VALUES {thousand}) v")
+        run(
+            session,
+            "CREATE TABLE numbers AS SELECT DISTINCT a.n + 1000 * b.n AS n, concat('row ', a.n) AS t"
+            f" FROM thousand a CROSS JOIN thousand b WHERE b.n < {ROWS // 1000}",
+        )
+
+
+def one(session: Session, query: str) -> tuple[Any, ...]:
+    (row,) = run(session, query)
+    return tuple(row.values())
+
+
+def check(found: object, wanted: object) -> None:
+    assert found == wanted, f"{found} instead of {wanted}"
+
+
+DAYS = "CAST(from_unixtime(1704067200 + 86400 * (n % 8) + n % 80000) AS timestamp)"
+"""A time in one of eight days of 2024, for a number n."""
+
+
+# --- parts --------------------------------------------------------------------------------------------------------
+
+
+def quickstart(place: Place) -> str:
+    with closing(place.session("quickstart", wikiticker=str(wikiticker()))) as session:
+        results = [session.execute(each) for each in session.statements(SCRIPT.read_text(encoding="utf-8"))]
+        check(one(session, "SELECT count(*) FROM wiki"), (EDITS,))
+        run(session, "DROP TABLE wiki")
+    return f"{len(results)} statements, {EDITS:,} rows"
+
+
+def tables(place: Place) -> str:
+    with closing(place.session()) as session:
+        place.has_numbers(session)
+        seen = place.shared(
+            "CREATE TABLE … AS", session, "CREATE TABLE half AS SELECT DISTINCT n, t FROM numbers WHERE n % 2 = 0"
+        )
+        check(one(session, "SELECT count(*), sum(n) FROM half"), (ROWS // 2, sum(range(0, ROWS, 2))))
+        run(session, "INSERT INTO half SELECT n, t FROM numbers WHERE n % 2 = 1")
+        check(one(session, "SELECT count(*), count(DISTINCT n) FROM half"), (ROWS, ROWS))
+        run(session, "UPDATE half SET t = 'changed' WHERE n < 10")
+        run(
+            session,
+            "MERGE INTO half h USING (SELECT n FROM numbers WHERE n < 4) s ON h.n = s.n WHEN MATCHED THEN DELETE",
+        )
+        check(one(session, "SELECT count(*), sum(IF(t = 'changed', 1, 0)) FROM half"), (ROWS - 4, 6))
+        run(session, "INSERT OVERWRITE TABLE half SELECT n, t FROM numbers WHERE n < 100")
+        check(one(session, "SELECT count(*), sum(n) FROM half"), (100, 4950))
+        files(session, place.folder / "files")
+    return seen
+
+
+def files(session: Session, folder: Path) -> None:
+    """A table of files with partitions."""
+    run(
+        session,
+        "CREATE EXTERNAL TABLE parts (n bigint, t string) PARTITIONED BY (k int) STORED AS ORC"
+        f" LOCATION '{folder}' TBLPROPERTIES ('external.table.purge' = 'true')",
+    )
+    run(session, "INSERT INTO parts PARTITION (k) SELECT n, t, CAST(n % 3 AS int) FROM numbers WHERE n < 3000")
+    run(session, "INSERT OVERWRITE TABLE parts PARTITION (k = 1) SELECT n, t FROM numbers WHERE n < 5")
+    rows = run(session, "SELECT k, count(*) AS c FROM parts GROUP BY k ORDER BY k")
+    check([(row["k"], row["c"]) for row in rows], [(0, 1000), (1, 5), (2, 1000)])
+
+
+def joins(place: Place) -> str:
+    with closing(place.session()) as session:
+        place.has_numbers(session)
+        name = druid_table(session, "n bigint")
+        run(session, f"INSERT INTO {name} SELECT {DAYS}, n FROM numbers WHERE n < 20000")
+        found = one(
+            session,
+            f"SELECT count(*), sum(length(md5(h.t))), count(DISTINCT h.t) FROM {name} d JOIN numbers h ON d.n = h.n - 10000",
+        )
+        check(found, (20000, 640000, 1000))
+        run(session, f"INSERT OVERWRITE TABLE {name} SELECT {DAYS}, n FROM numbers WHERE n < 100")
+        check(one(session, f"SELECT count(*), sum(n) FROM {name}"), (100, 4950))
+        run(session, f"DROP TABLE {name}")
+    return "20,000 rows joined; replaced by 100"
+
+
+def segments(place: Place) -> str:
+    if place.services is None:
+        return "only with a real Druid"
+    with closing(place.session()) as session:
+        place.has_numbers(session)
+        name = druid_table(session, "n bigint, t string")
+        run(session, "SET hivedruid.druid.write=segments")
+        insert = f"INSERT INTO {name} SELECT {DAYS}, n, t FROM numbers WHERE n < 400000"
+        assert "segments: built by Spark in" in explained(session, insert), explained(session, insert)
+        seen = [place.shared("written", session, insert)]
+        check(one(session, f"SELECT count(*), sum(n) FROM {name}"), (400_000, sum(range(400_000))))
+        query = f"SELECT count(*) AS a, sum(n) AS b, count(DISTINCT md5(t)) AS c FROM {name}"
+        for way, line in (("segments", "druid.segments: read from"), ("query", "druid.queries: Spark sends")):
+            run(session, f"SET hivedruid.druid.read={way}")
+            assert line in explained(session, query), explained(session, query)
+            check(one(session, query), (400_000, sum(range(400_000)), 1000))
+            seen.append(place.shared(f"read by {way}", session, query))
+        run(session, f"DROP TABLE {name}")
+    return ", ".join(seen)
+
+
+def kafka(place: Place) -> str:
+    with closing(place.session()) as session:
+        tables = KafkaTables(session, place.topics)
+        records = [{"id": number, "n": number % 10} for number in range(2000)]
+        name = tables.create(place.topics.new(records, partitions=2), "id bigint, n int")
+        query = f"SELECT n, count(*) AS c, sum(id) AS s FROM {name} GROUP BY n"
+        seen = place.shared("read", session, query)
+        check(one(session, f"SELECT count(*), sum(id) FROM {name}"), (2000, sum(range(2000))))
+        run(session, f"INSERT INTO {name} SELECT id + 2000, n FROM {name} WHERE id < 500")
+        check(one(session, f"SELECT count(*), max(id) FROM {name}"), (2500, 2499))
+    return f"{seen}; 500 records written"
+
+
+def stream(place: Place) -> str:
+    begun = monotonic()
+    with stream_home(place.folder / "stream", place.topics, place.settings) as home:
+        home.send(100)
+        home.create(max_records_per_batch="40")
+        home.run("RUN STREAM s LIMIT 40")
+        spark_sessions.release_all()
+        spark_sessions.stop_private()  # a manager's executors need the cores
+        home.run("START STREAM s")
+        home.run("WAIT STREAM s")
+        home.run("STOP STREAM s")
+        assert manager.stop(home.path)
+        check(home.counts(), home.expected)
+    return f"100 records in {monotonic() - begun:.0f} s"
+
+
+def archive(place: Place) -> str:
+    with closing(place.session()) as session:
+        place.has_numbers(session)
+        name = f"tiered_{uuid4().hex[:12]}"
+        run(session, "SET hivedruid.now=2024-01-08 12:00:00")
+        run(
+            session,
+            f"CREATE TABLE {name} (`__time` TIMESTAMP, n bigint, t string) STORED AS TIERED TBLPROPERTIES ("
+            "'druid.rollup' = 'false', 'druid.segment.granularity' = 'DAY', 'tiered.hot.period' = 'P3D')",
+        )
+        run(session, f"INSERT INTO {name} SELECT {DAYS}, n, t FROM numbers WHERE n < 200000")
+        seen = place.shared("archived", session, f"ARCHIVE TABLE {name} AND WAIT")
+        check(one(session, f"SELECT count(*), sum(n) FROM {name}"), (200_000, sum(range(200_000))))
+        run(session, f"UNARCHIVE TABLE {name}")
+        check(one(session, f"SELECT count(*), sum(n) FROM {name}"), (200_000, sum(range(200_000))))
+        run(session, f"DROP TABLE {name}")
+    return f"{seen}; moved back"
+
+
+PARTS: Mapping[str, Callable[[Place], str]] = {
+    part.__name__: part for part in (quickstart, tables, joins, segments, kafka, stream, archive)
+}
+
+# --- servers ------------------------------------------------------------------------------------------------------
+
+
+def spark_settings(mode: str, processes: Processes, more: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a session for a new Spark; `more` are those of Spark itself."""
+    if mode == "local":
+        return dict(more)
+    master, _ = start_master(processes)
+    for number in (1, 2):
+        start_worker(processes, master, number)
+    if mode == "standalone":
+        return {**OWN, **more, "spark.master": master}
+    return {"spark.remote": start_connect(processes, master, more=more), "spark.remote.token": "env:SPARK_TOKEN"}
+
+
+@contextmanager
+def prepared(folder: Path, mode: str, druid: str) -> Iterator[Place]:
+    """The servers, until the end of the block."""
+    (folder / "events").mkdir()
+    more = logged(folder / "events")
+    more["spark.scheduler.minRegisteredResourcesRatio"] = "1.0"  # the first job waits for both executors
+    with ExitStack() as stack:
+        given: dict[str, str] = {"hive.local.time.zone": "UTC"}
+        cluster = LocalCluster(folder / "cluster", heap="small")
+        stack.callback(cluster.down)
+        started = cluster.up(druid=druid == "local")
+        services = started if druid == "local" else None
+        given |= conf_of(services) if services is not None else {"druid.url": "embedded:"}
+        processes = stack.enter_context(Processes(folder))
+        given |= spark_settings(mode, processes, more)
+        topics = stack.enter_context(topics_of(started.kafka))
+        stack.callback(spark_sessions.stop_private)
+        stack.callback(spark_sessions.release_all)
+        yield Place(folder, given, Events(folder / "events"), 1 if mode == "local" else 2, topics, services)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mode", choices=(*MODES, "local"), default=MODES[0])
+    parser.add_argument("--druid", choices=("embedded", "local"), default="local")
+    parser.add_argument("--only", choices=PARTS)
+    given = parser.parse_args()
+    os.environ["SPARK_TOKEN"] = TOKEN
+    with (
+        tempfile.TemporaryDirectory(prefix="hivedruid-matrix-") as folder,
+        prepared(Path(folder), given.mode, given.druid) as place,
+    ):
+        for name in [given.only] if given.only else PARTS:
+            begun = monotonic()
+            seen = PARTS[name](place)
+            print(f"{given.mode}, {given.druid}: {name}: {seen} ({monotonic() - begun:.0f} s)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
