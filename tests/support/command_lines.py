@@ -13,6 +13,8 @@ from tests.support.pages import ROOT
 
 OTHERS = ("cat", "export", "unset", "hive", "spark-submit", "eval", "man")
 """Programs whose options are not checked."""
+PACKAGES = ("apache-superset", "flask-caching", "cachetools", "sqlalchemy", "numpy", "pandas", "pyarrow")
+"""Packages of others that the docs install."""
 
 _NESTED = re.compile(r"\$\(([^()]*)\)")
 _KNOWN = re.compile(r"^(?:\S*/)?hivedruid(\s|$)|^(pip|make|hive) |^\w+=\$\(")
@@ -84,7 +86,7 @@ def _extras(arguments: list[str]) -> str:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for name, extra in re.findall(r"([\w-]+)(?:\[(\w+)\])?", arguments[1]):
-        if name != project["name"] or (extra and extra not in project["optional-dependencies"]):
-            return "unknown package or extra"
+    for name, extra in re.findall(r"(?:^|,)([\w-]+)(?:\[(\w+)\])?", ",".join(arguments[1:])):
+        if name not in {project["name"], *PACKAGES} or (extra and extra not in project["optional-dependencies"]):
+            return f"unknown package or extra {name} {extra}".rstrip()
     return ""
