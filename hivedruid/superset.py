@@ -56,6 +56,12 @@ class HiveDruidEngineSpec(BaseEngineSpec):  # type: ignore[misc]
         return database
 
     @classmethod
+    def fetch_data(cls, cursor: Any, limit: int | None = None) -> list[tuple[Any, ...]]:
+        """The rows; none of a statement without a result, such as CREATE VIEW."""
+        rows: list[tuple[Any, ...]] = super().fetch_data(cursor, limit) if cursor.description else []
+        return rows
+
+    @classmethod
     def get_function_names(cls, database: Any) -> list[str]:
         return sorted(database.get_df("SHOW FUNCTIONS")["tab_name"])
 
