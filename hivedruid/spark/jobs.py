@@ -179,10 +179,12 @@ class SparkRunner:
         *,
         replaced: str | None = ALL_ROWS,
         is_directory: bool = False,
+        keeps_partitions: bool = False,
     ) -> int:
         """Append the job's rows to a Hive-side table, or replace rows of it; returns their number. `replaced` is the
         condition of those that are replaced in a managed table, None for the partitions of the new rows.
-        `is_directory`: the table only describes files, which are named as Hive names them.
+        `is_directory`: the table only describes files, which are named as Hive names them. `keeps_partitions`: see
+        `writing.write_iceberg`.
 
         Columns go by position and are cast to the table's types; a number that does not fit becomes null, as in Hive.
         The write is atomic: a failed job changes nothing.
@@ -196,7 +198,10 @@ class SparkRunner:
             if table.has_snapshots:
                 if not overwrite:
                     self.iceberg.check_rows(spark, table)
-                return writing.write_iceberg(spark, frame, table, self.iceberg, overwrite=overwrite, replaced=replaced)
+                return writing.write_iceberg(
+                    spark, frame, table, self.iceberg,
+                    overwrite=overwrite, replaced=replaced, keeps_partitions=keeps_partitions,
+                )  # fmt: skip
             is_elsewhere = bool(other_machines(self._settings))
             if is_directory:
                 return writing.write_directory(frame, table, is_elsewhere=is_elsewhere)

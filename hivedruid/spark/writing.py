@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -58,11 +59,14 @@ def write_iceberg(
     *,
     overwrite: bool,
     replaced: str | None = ALL_ROWS,
+    keeps_partitions: bool = False,
 ) -> int:
     """Append to the Iceberg table or replace rows of it, in one commit; the table is created if it does not exist.
 
-    `replaced` is the condition of the replaced rows, None for those in the partitions of the new ones. Raises
-    ExecutionError if other partition specs divided the rows otherwise.
+    `replaced` is the condition of the replaced rows, None for those in the partitions of the new ones.
+    `keeps_partitions`: each partition of the frame writes files of its own, without a shuffle that brings the rows of a
+    partition of the table together; the files are sorted nevertheless. Raises ExecutionError if other partition specs
+    divided the rows otherwise.
     """
     if table.iceberg is not None and not overwrite and not spark.catalog.tableExists(inputs.iceberg_name(table)):
         return _create_with_rows(spark, frame, table, tables)
@@ -72,7 +76,8 @@ def write_iceberg(
         tables.make(spark, table)
     if present is not None:
         tables.check_spec(spark, table, present)
-    rows = append_or_replace(spark, frame, table, overwrite=overwrite, replaced=replaced)
+    options = {"distribution-mode": "none"} if keeps_partitions else {}
+    rows = append_or_replace(spark, frame, table, overwrite=overwrite, replaced=replaced, options=options)
     if tables.is_own(table):
         folder = tables.folder(table)
         check_arrived(rows, (folder / "metadata").is_dir(), folder)
@@ -80,15 +85,21 @@ def write_iceberg(
 
 
 def append_or_replace(
-    spark: SparkSession, frame: DataFrame, table: Table, *, overwrite: bool, replaced: str | None
+    spark: SparkSession,
+    frame: DataFrame,
+    table: Table,
+    *,
+    overwrite: bool,
+    replaced: str | None,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> int:
-    """Write to an Iceberg table as above; returns the number of rows."""
+    """Write to an Iceberg table as above, with Iceberg's write options; returns the number of rows."""
     from pyspark.sql.connect.functions import expr
 
     name, commit = inputs.iceberg_name(table), uuid4().hex
 
     def write(counted: DataFrame) -> None:
-        writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit)
+        writer = counted.writeTo(name).option("snapshot-property.hivedruid.commit", commit).options(**options)
         if not overwrite:
             writer.append()
         elif replaced is None:

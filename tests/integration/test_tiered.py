@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,8 @@ import pytest
 
 from hivedruid.session import Session
 from tests.support import killed
-from tests.support.job_homes import conf_of
+from tests.support.job_homes import conf_of, run
+from tests.support.segments import stored
 from tests.support.tier_clusters import ClusterHistory, OnCluster
 from tests.support.tier_histories import DAYS, FIRST, History, history
 
@@ -65,6 +68,23 @@ def test_a_history(made: History) -> None:
     made.check()
     with Session(made.path, hiveconf=made.conf) as other:  # nothing depends on the session that archived
         assert other.catalog.get("default", "t").is_written
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_rows_are_read_from_segment_files(made: History, cluster: Cluster, is_gone: bool) -> None:
+    """If a file is gone, a note tells it, and the rows are read with queries."""
+    made.insert("hot")
+    with closing(cluster.druid()) as druid:
+        folders = stored(druid, made.data_source)
+    if is_gone:
+        shutil.rmtree(folders[0])
+    notes: list[str] = []
+    conf = {**made.conf, "hivedruid.druid.read": "segments"}
+    with Session(made.path, hiveconf=conf, note=notes.append) as session:
+        run(session, "ARCHIVE TABLE t UP TO '2026-02-01'")
+    assert [note.endswith("; reading the rows with queries") for note in notes] == [True] * is_gone
+    assert {row["state"] for row in made.run("VERIFY TABLE t")} == {"ok"}
+    made.check()
 
 
 def test_kafka_and_rewrites_by_druid(ingesting: ClusterHistory) -> None:

@@ -11,7 +11,13 @@ from hivedruid.actions.lookup import find_table
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.tiering.decisions import touched
-from hivedruid.actions.tiering.model import ArchiveRows, ListArchives, UnarchiveNothing, VerifyArchive
+from hivedruid.actions.tiering.model import (
+    ArchiveRows,
+    ListArchives,
+    UnarchiveNothing,
+    VerifyArchive,
+    partition_count,
+)
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part, fits_orc, granularity, hot_period
@@ -29,6 +35,8 @@ from hivedruid.parser.statements.tiering import (
     UnarchiveTable,
     VerifyTable,
 )
+from hivedruid.plan.physical import DruidInput
+from hivedruid.plan.segment_files import PIECE, FileScan, pieces
 from hivedruid.script import SourceStatement
 from hivedruid.setting_types import seconds
 
@@ -162,6 +170,16 @@ def archived(table: Table, times: IntervalSet, batch: str, facts: Snapshot) -> t
     plan, action = write(cold, node, list(range(len(columns))), builder, facts, "nothing")
     assert isinstance(action, WriteTable)
     return plan, action
+
+
+def keeps_pieces(write: WriteTable, table: Table, times: IntervalSet) -> bool:
+    """Whether Spark writes the rows of each piece of a segment where it reads them. Small pieces of one partition of
+    the cold part are brought together first, since each would be a file."""
+    scans = [item.scan for item in write.job.inputs if isinstance(item, DruidInput)]
+    if len(scans) != 1 or not isinstance(scans[0], FileScan):
+        return False
+    most = partition_count(table, times) + 2 * scans[0].bytes // PIECE
+    return len(pieces(times, scans[0].files)) <= most
 
 
 def summed(table: Table) -> tuple[Column, ...]:

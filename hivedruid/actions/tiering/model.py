@@ -19,6 +19,17 @@ MOST_INTERVALS = 100
 """Of a batch: Druid needs a lock and a tombstone for each."""
 
 
+def partition_count(table: Table, times: IntervalSet) -> int:
+    """The number of partitions of the cold part with rows of these times, at most."""
+    unit = granularity(table).upper()
+    count, last = 0, None
+    for start, end in times:
+        first, through = granularities.number(start, unit), granularities.number(end - 1, unit)
+        count += through - first + (first != last)
+        last = through
+    return count
+
+
 @dataclass(frozen=True)
 class ArchiveRows(Action):
     """Move the rows of segments that end before `edge` (milliseconds) to the cold part of a tiered table.
@@ -41,13 +52,7 @@ class ArchiveRows(Action):
     @property
     def partitions(self) -> int:
         """The greatest number of partitions of the cold part that receive rows: each of them at least one file."""
-        unit = granularity(self.table).upper()
-        count, last = 0, None
-        for start, end in self.intervals:
-            first, through = granularities.number(start, unit), granularities.number(end - 1, unit)
-            count += through - first + (first != last)
-            last = through
-        return count
+        return partition_count(self.table, self.intervals)
 
     @property
     def batches(self) -> tuple[IntervalSet, ...]:

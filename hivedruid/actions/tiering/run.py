@@ -7,6 +7,7 @@ afterwards those in Druid do not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
@@ -15,7 +16,8 @@ from uuid import uuid4
 from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.services import Services
-from hivedruid.actions.tiering.build import archived, count_of, summed
+from hivedruid.actions.statement_plan import StatementPlan
+from hivedruid.actions.tiering.build import archived, count_of, keeps_pieces, summed
 from hivedruid.actions.tiering.model import (
     ArchiveRows,
     CancelArchive,
@@ -33,7 +35,7 @@ from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP_LTZ
 from hivedruid.druid.interval_sets import IntervalSet, merged
 from hivedruid.engine.archiving import Held, Holding, NotRemovedError
 from hivedruid.engine.capabilities import Archiving
-from hivedruid.errors import ExecutionError
+from hivedruid.errors import ExecutionError, SegmentReadError
 from hivedruid.operations.archives import ArchiveJob
 from hivedruid.operations.operation import error_text
 from hivedruid.operations.owner import is_running, owned
@@ -43,6 +45,7 @@ from hivedruid.results import Result, ResultColumn
 
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.actions.writing.model import WriteTable
 
 COLUMNS = tuple(
     ResultColumn(name, type_)
@@ -162,8 +165,7 @@ class _Run:
         self.to("planned", holding=held.holding.notes())  # before the first row: the batch is known
         facts = self._facts()
         expected = self._count(spans, facts)
-        _, write = archived(self.table, spans, self.job.id, facts)
-        written = self.services.spark().write(write.job, self.cold, False) if expected.rows else 0
+        written = self._write(spans, facts) if expected.rows else 0
         if written != expected.rows or self._count(spans, facts) != expected:
             raise ExecutionError(
                 f"{written} of {expected.rows} rows were added to the cold part of {self.table.full_name}",
@@ -171,6 +173,24 @@ class _Run:
             )
         self.services.catalog.mark_written(self.table, written=True)
         self.to("staged", rows=written, sums=expected.sums)
+
+    def _write(self, spans: IntervalSet, facts: Snapshot) -> int:
+        """Add the rows to the cold part; returns their number. Spark reads the segments as for any scan."""
+        from hivedruid.actions.segments import needed_segments
+
+        plan, write = archived(self.table, spans, self.job.id, facts)
+        segments = needed_segments(StatementPlan((write,), (plan,)), facts, self.services.druid)
+        try:
+            _, write = archived(self.table, spans, self.job.id, replace(facts, segments=segments))
+            return self._written(write, spans)
+        except SegmentReadError as error:  # nothing was added
+            self.services.note(f"{error.message}; reading the rows with queries")
+            _, write = archived(self.table, spans, self.job.id, replace(facts, segments={}))
+            return self._written(write, spans)
+
+    def _written(self, write: WriteTable, spans: IntervalSet) -> int:
+        keeps_partitions = keeps_pieces(write, self.table, spans)
+        return self.services.spark().write(write.job, self.cold, False, keeps_partitions=keeps_partitions)
 
     def _switch(self, held: Held) -> None:
         with self.services.locks.exclusive(lock_name(self.table), patience=LOCK_PATIENCE) as alone:
