@@ -49,7 +49,7 @@ def fill(session: Session, rows: int) -> None:
     columns = "`__time` TIMESTAMP, page STRING, editor STRING, added BIGINT, deleted BIGINT"
     run(session, f"CREATE TABLE source ({columns})")
     values = ", ".join(f"({number})" for number in range(1000))
-    run(session, f"CREATE TABLE thousand AS SELECT col1 AS n FROM (VALUES {values}) v")
+    run(session, f"CREATE TABLE thousand AS SELECT CAST(col1 AS BIGINT) AS n FROM (VALUES {values}) v")
     number = "a.n + 1000 * b.n + 1000000 * c.n"
     run(
         session,
