@@ -63,19 +63,20 @@ class _Filters:
         return self._leaf(rex)
 
     def _leaf(self, rex: Call) -> Filter:
-        rex = solved_comparison(rex) if rex.op in _COMPARED else rex
-        typed = self._typed(rex) or self._times(rex)
-        if typed is not None:
-            return typed
         inputs = self.expressions
-        key = (tuple(inputs.columns.get(i) for i in sorted(refs(rex))), inputs.session_zone, inputs.times)
-        if key not in rex.rendered:  # a join is rendered with the conditions of all joins below it
-            text = inputs.text(rex)
-            of_column = self._of_expression(rex)
+        key = (tuple([inputs.columns.get(i) for i in sorted(refs(rex))]), inputs.session_zone, inputs.times)
+        if key in rex.rendered:  # a join is rendered with the conditions of all joins below it
+            return rex.rendered[key]
+        solved = solved_comparison(rex) if rex.op in _COMPARED else rex
+        native = self._typed(solved) or self._times(solved)
+        if native is None:
+            text = inputs.text(solved)
+            of_column = self._of_expression(solved)
             if of_column is not None:
-                return of_column
-            rex.rendered[key] = text
-        return {"type": "expression", "expression": rex.rendered[key]}
+                return of_column  # of a virtual column, whose name is different in each query
+            native = {"type": "expression", "expression": text}
+        rex.rendered[key] = native
+        return native
 
     def _typed(self, rex: Call) -> Filter | None:
         """A filter on a column, which reads its index or its values directly."""

@@ -71,8 +71,8 @@ class Call(Rex):
     args: tuple[Rex, ...]
 
     @cached_property
-    def rendered(self) -> dict[Any, str]:
-        """The native expression for each set of input columns, where it is written often."""
+    def rendered(self) -> dict[Any, dict[str, Any]]:
+        """The native filter for each set of input columns, where it is written often."""
         return {}
 
 

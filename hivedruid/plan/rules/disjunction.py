@@ -88,7 +88,9 @@ def with_alternatives(node: Node) -> Node:
         node = node.with_inputs(inputs)
     if not isinstance(node, Join) or node.condition is None or node.kind in ("full", "cross"):
         return node
-    terms = conjuncts(node.condition)
+    terms = [t for t in conjuncts(node.condition) if isinstance(t, Call) and t.op == "or"]
+    if not terms:  # a chain of joins is not searched for nothing
+        return node
     to_left, to_right = node.kind in ("inner", "right", "semi"), node.kind != "right"
     left = [made for t in terms for made in _alternatives(t, node.left)] if to_left else []
     right = [made for t in terms for made in _alternatives(t, node.right)] if to_right else []
@@ -101,7 +103,7 @@ def _alternatives(term: Rex, side: Node) -> list[Rex]:
     """What an OR over both sides implies for each table on one side."""
     if isinstance(side, Join):
         return [made for input_ in side.inputs for made in _alternatives(term, input_)]
-    made = implied(term, side.ids) if isinstance(term, Call) and term.op == "or" else None
+    made = implied(term, side.ids)
     return [] if made is None else [made]
 
 

@@ -168,7 +168,19 @@ def filter_into_join(node: Node, _context: RuleContext) -> Node | None:
     left, right, stay = _by_side(conjuncts(node.condition), join, left_ok, right_ok)
     if not left and not right:
         return None
-    return filtered(replace(join, left=filtered(join.left, left), right=filtered(join.right, right)), stay)
+    return filtered(replace(join, left=_below(join.left, left), right=_below(join.right, right)), stay)
+
+
+def _below(node: Node, terms: list[Rex]) -> Node:
+    """The rows of the node that satisfy all terms. In a chain of joins each term moves at once to where it belongs:
+    as a filter of every join above that, it would be examined as often as there are joins.
+    """
+    if not terms or not isinstance(node, Join) or node.kind not in ("inner", "cross", "semi", "anti"):
+        return filtered(node, terms)
+    left, right, stay = _by_side(terms, node, left_ok=True, right_ok=node.kind in ("inner", "cross"))
+    if not left and not right:
+        return filtered(node, terms)
+    return filtered(replace(node, left=_below(node.left, left), right=_below(node.right, right)), stay)
 
 
 def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
@@ -183,7 +195,7 @@ def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
 
 
 def _by_side(terms: list[Rex], join: Join, left_ok: bool, right_ok: bool) -> tuple[list[Rex], list[Rex], list[Rex]]:
-    left_ids, right_ids = {c.id for c in join.left.columns}, {c.id for c in join.right.columns}
+    left_ids, right_ids = join.left.ids, join.right.ids
     left, right, stay = [], [], []
     for term in terms:
         used = refs(term)

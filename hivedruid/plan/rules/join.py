@@ -7,7 +7,7 @@ from typing import Literal as Choice
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE
 from hivedruid.druid.exactness import NotExact
-from hivedruid.plan.nodes import Aggregate, DruidJoin, DruidQuery, Join, Node, PlanColumn, Values
+from hivedruid.plan.nodes import Aggregate, DruidJoin, DruidQuery, Join, Node, PlanColumn, TableScan, Values
 from hivedruid.plan.rex import (
     Agg,
     Call,
@@ -24,6 +24,7 @@ from hivedruid.plan.rex import (
 )
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext, pushed
+from hivedruid.plan.rules.predicates import is_time
 from hivedruid.plan.rules.project import push_project
 
 MAX_ROWS = "hivedruid.join.max.rows"
@@ -88,9 +89,21 @@ def _joined(node: Join, big: Node, small: Node, context: RuleContext) -> DruidQu
     kind: Choice["inner", "left"] = "left" if node.kind in ("left", "right", "anti") else "inner"
     source = DruidJoin((*left.source.columns, *small.columns), left.source, small, kind, condition)
     mapping: dict[str, Rex] = {**left.mapping, **{c.id: c.ref for c in small.columns}}
-    terms = [*conjuncts(left.filter), *(substitute(t, mapping) for t in rest)]
+    made = [substitute(t, mapping) for t in rest]
     exprs = tuple(mapping[c.id] for c in node.columns)
-    return context.exact(DruidQuery(node.columns, source, exprs, conjunction(terms)))
+    joined = DruidQuery(node.columns, source, exprs, conjunction([*conjuncts(left.filter), *made]))
+    # in a chain of joins, the conditions of the joins below would be checked again with every join above them
+    context.exact(replace(joined, filter=conjunction([*_times(left), *made])))
+    return joined
+
+
+def _times(query: DruidQuery) -> list[Rex]:
+    """The conditions on the time of the rows: whether other conditions are exact may depend on it."""
+    first: Node = query.source
+    while not isinstance(first, TableScan | DruidQuery):
+        first = first.inputs[0]
+    times = {c.id for c in first.columns if isinstance(first, TableScan) and is_time(first, c.name)}
+    return [t for t in conjuncts(query.filter) if refs(t) & times]
 
 
 def _terms(node: Join) -> list[Rex]:

@@ -33,7 +33,7 @@ def either(filters: Sequence[Rex | None], scan: TableScan, zone: str) -> tuple[R
 
 def _time_span(alternatives: Sequence[Rex], scan: TableScan, zone: str) -> list[Rex]:
     """The conditions on time of all alternatives, if one of them also has other conditions."""
-    time_id = next((c.id for c in scan.columns if _is_time(scan, c.name)), None)
+    time_id = next((c.id for c in scan.columns if is_time(scan, c.name)), None)
     if time_id is None:
         return []
     spans: list[Rex] = []
@@ -50,7 +50,8 @@ def _time_span(alternatives: Sequence[Rex], scan: TableScan, zone: str) -> list[
     return [span_of_all] if mixed and span_of_all is not None else []
 
 
-def _is_time(scan: TableScan, name: str) -> bool:
+def is_time(scan: TableScan, name: str) -> bool:
+    """Whether a column is `__time` in Druid."""
     stored = scan.table.column(name)
     return (stored.field_name if stored else name) == TIME_COLUMN
 

@@ -26,12 +26,12 @@ STATEMENTS = {
     "count(DISTINCT)": ("SELECT {} FROM ev", "count(DISTINCT clicks + {n})", ", ", 2.15, 160),
     "EXISTS": (
         "SELECT city FROM ev WHERE {}",
-        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.4, 40,
+        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.2, 40,
     ),
     "conditions on one column": ("SELECT city FROM ev WHERE {}", "clicks <> {n}", " AND ", 2.2, 300),
     "ranges of one column": ("SELECT city FROM ev WHERE {}", "(clicks < {n}0 OR clicks > {n}5)", " AND ", 2.2, 200),
     "scalar subqueries": (
-        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 2.6, 40
+        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 2.25, 40
     ),
 }  # fmt: skip
 """A statement with many parts: around them, the part, between two of them, the limit of the work for twice as many,
