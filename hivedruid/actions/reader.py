@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from hivedruid.parser.statements import Query, Statement, TableName
 
 if TYPE_CHECKING:
     from hivedruid.catalog.iceberg_place import IcebergPlace
-    from hivedruid.parser.statements.ddl import CreateTable
+    from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties
     from hivedruid.parser.statements.utility import ShowNames
 
 
@@ -130,7 +131,7 @@ class TableReader:
 
     def statement(self, statement: Statement) -> None:
         """The tables of DDL, DML and utility statements, found by the types of their fields."""
-        from hivedruid.parser.statements.ddl import CreateTable, DropDatabase
+        from hivedruid.parser.statements.ddl import CreateTable, DropDatabase, SetTableProperties
         from hivedruid.parser.statements.materialized import CreateMaterializedView
         from hivedruid.parser.statements.statistics import AnalyzeTable
         from hivedruid.parser.statements.utility import ShowNames
@@ -153,6 +154,8 @@ class TableReader:
             self._discover(statement)
         if isinstance(statement, CreateTable) and "KafkaStorageHandler" in (statement.storage_handler or ""):
             self._derive_columns(statement)
+        if isinstance(statement, SetTableProperties):
+            self._check_names(statement)
         if isinstance(statement, AnalyzeTable):
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
@@ -213,8 +216,19 @@ class TableReader:
             schema = self._schema(name, needed=checked and not self.facts.plan_only)
             if schema:
                 self.discovered[name] = schema
-            if self.unreachable is None and (reason := self.facts.druid().refusal_of_name(name)):
-                self.refused_names[name] = reason
+            if self.unreachable is None:
+                self._check_name(name)
+
+    def _check_names(self, statement: SetTableProperties) -> None:
+        with suppress(ConnectError):  # the next statement that uses the data source reports it
+            for item in statement.properties:
+                if item.key == "druid.datasource":
+                    self._check_name(item.value)
+
+    def _check_name(self, data_source: str) -> None:
+        """Ask Druid whether it refuses requests about a data source of that name."""
+        if reason := self.facts.druid().refusal_of_name(data_source):
+            self.refused_names[data_source] = reason
 
     def _derive_columns(self, statement: CreateTable) -> None:
         """Read what the columns of a new Kafka table are derived from: records of the topic, or Avro schemas."""

@@ -9,6 +9,7 @@ from typing import assert_never
 from hivedruid.actions.compacting import build as compaction
 from hivedruid.actions.ddl.constraints import check_constraints
 from hivedruid.actions.ddl.model import RemoveColdPart, ReplaceTable
+from hivedruid.actions.ddl.new_table import check_data_source_name
 from hivedruid.actions.ddl.storage import change_storage
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.model import ChangeIngestion
@@ -69,6 +70,7 @@ def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple
     properties = {**table.properties, **given}
     if "druid.datasource" in given:
         druid_tables.check_data_source(given["druid.datasource"], spans["druid.datasource"])
+        check_data_source_name(given["druid.datasource"], spans["druid.datasource"], snapshot)
     definition.check_verb(properties, spans.get(KAFKA_INGESTION))
     properties.pop(KAFKA_INGESTION, None)
     changes = _with_properties(statement.name, table, properties, snapshot)

@@ -10,7 +10,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.avro import LITERAL
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
-from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.tables import definition, hive_tables
@@ -49,7 +49,9 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
                 serde += (s.Property(LITERAL, snapshot.avro_schemas[0]),)
             statement = replace(statement, columns=derived, serde=serde)
         table = definition.define_table(statement, database, snapshot.settings, snapshot.discovered, columns)
-        _check_name(table, statement, snapshot)
+        if table.has_data_source:
+            given = (item.value_span for item in statement.properties if item.key == "druid.datasource")
+            check_data_source_name(table.data_source, next(given, statement.name.span), snapshot)
         enabled = (each.span for each in definition.declared_constraints(statement) if each.enabled)
         check_constraints(table, None, next(enabled, None), snapshot)
         if table.is_temporary:
@@ -59,14 +61,13 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
     return table
 
 
-def _check_name(table: Table, statement: s.CreateTable, snapshot: Snapshot) -> None:
+def check_data_source_name(name: str, span: Span | None, snapshot: Snapshot) -> None:
     """Refuse a data source whose requests Druid would refuse."""
-    if not table.has_data_source or (reason := snapshot.refused_names.get(table.data_source)) is None:
+    if (reason := snapshot.refused_names.get(name)) is None:
         return
-    given = (item.value_span for item in statement.properties if item.key == "druid.datasource")
     raise UnsupportedError(
-        f"data source name '{table.data_source}' cannot be used: {reason}",
-        span=next(given, statement.name.span),
+        f"data source name '{name}' cannot be used: {reason}",
+        span=span,
         hint="choose a druid.datasource without '%' and '\\', or set druid.server.http.uriCompliance=LEGACY, the"
         " default, for all services of Druid",
     )

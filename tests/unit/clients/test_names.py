@@ -31,10 +31,10 @@ def druid(version: str, *, strict: bool) -> Callable[[Asked], Answer]:
     return respond
 
 
-def created(home: Path, url: str, name: str) -> None:
+def created(home: Path, url: str, name: str, *then: str) -> None:
     with Session(home, hiveconf={"druid.url": url}) as session:
-        (statement,) = session.statements(CREATE.format(name))
-        session.execute(statement)
+        for statement in session.statements(";".join([CREATE.format(name), *then])):
+            session.execute(statement)
 
 
 @pytest.mark.parametrize("name", ["a%b", r"a\\b"])
@@ -61,3 +61,16 @@ def test_other_names_are_not(
     served = serve(druid(version, strict=strict))
     created(tmp_path, served.url, name)
     assert sum(path.startswith("GET /druid/coordinator") for path in served.paths()) == requests
+
+
+def test_a_name_that_alter_table_sets_is_checked_too(tmp_path: Path, serve: Serve) -> None:
+    served = serve(druid("37.0.0", strict=True))
+    alter = "ALTER TABLE t SET TBLPROPERTIES ('druid.datasource' = 'a%b')"
+    with pytest.raises(UnsupportedError, match=r"'a%b' cannot be used: .*Ambiguous URI") as raised:
+        created(tmp_path, served.url, "plain", alter)
+    assert raised.value.span is not None
+    line, column = raised.value.span.source_line, raised.value.span.column
+    assert line[column - 1 :].startswith("'a%b'")
+    with Session(tmp_path, hiveconf={"druid.url": served.url}) as session:
+        (statement,) = session.statements(alter.replace("a%b", "a b"))
+        session.execute(statement)
