@@ -12,8 +12,8 @@ import pytest
 import hivedruid
 
 PACKAGE = Path(hivedruid.__file__).parent
-OWNERS = ("catalog", "embedded/manifest.py", "sqlalchemy_dialect.py")
-"""`connection` in the dialect is that of SQLAlchemy."""
+OWNERS = ("catalog", "embedded/manifest.py", "sqlalchemy_dialect.py", "superset.py")
+"""`connection` in the dialect is that of SQLAlchemy, in Superset's engine specification that of the DB-API."""
 
 
 def uses(source: str) -> Iterator[str]:
