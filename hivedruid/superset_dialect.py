@@ -21,9 +21,9 @@ from hivedruid.script import split, without_comments
 
 WRITTEN = "hivedruid.written"
 """The key of the text in the `meta` of a tree."""
-_READS = frozenset(
-    ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "USE"),
-)
+_QUERIES = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE", "("))
+"""First words of queries."""
+_READS = _QUERIES | {"SHOW", "DESCRIBE", "DESC", "EXPLAIN", "USE"}
 """First words of statements that change nothing."""
 _CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.TruncateTable, exp.Alter)
 """The trees of which Superset says that they change something."""
@@ -81,7 +81,7 @@ def _statement(text: str, options: Any) -> exp.Expr:
     try:
         tree = _parsed(text, options)
     except errors.SqlglotError:
-        if word in _READS - {"SHOW", "DESCRIBE", "DESC", "EXPLAIN", "USE"}:
+        if word in _QUERIES:
             raise  # Superset must know the tables that a query reads
         tree = exp.Command(this=word, expression=text[len(word) :])
     is_clause = isinstance(tree, exp.Condition)  # an expression of a chart

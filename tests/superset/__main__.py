@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from typing import Any
 
 import requests
 
+from hivedruid.local.processes import choose_port
 from tests.support import embedded_tables
 
 CONFIGURATION = """
@@ -36,13 +36,6 @@ ROWS = [{"__time": 3_600_000 * hour, "page": "ab"[hour % 2], "added": hour} for 
 START = 60.0
 GRAINS = {"PT1S": 72, "PT1M": 72, "PT1H": 72, "P1D": 3, "P1W": 1, "P1M": 1, "P3M": 1, "P1Y": 1}
 """The rows of a chart with each grain: 1970-01-01 is a Thursday."""
-
-
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port: int = bound.getsockname()[1]
-        return port
 
 
 class Superset:
@@ -94,7 +87,7 @@ def running(folder: Path) -> Iterator[str]:
     with (folder / "superset.log").open("w", encoding="utf-8") as log:
         for command in (["db", "upgrade"], ["fab", "create-admin", *admin], ["init"]):
             subprocess.run([*program, *command], check=True, env=environment(folder), stdout=log, stderr=log)
-        port = free_port()
+        port = choose_port(None, ())
         address = f"http://127.0.0.1:{port}"
         server = subprocess.Popen(
             [*program, "run", "--host", "127.0.0.1", "--port", str(port), "--with-threads"],

@@ -178,15 +178,15 @@ class _Run:
         """Add the rows to the cold part; returns their number. Spark reads the segments as for any scan."""
         from hivedruid.actions.segments import needed_segments
 
-        plan, write = archived(self.table, spans, self.job.id, facts)
-        segments = needed_segments(StatementPlan((write,), (plan,)), facts, self.services.druid)
-        try:
-            _, write = archived(self.table, spans, self.job.id, replace(facts, segments=segments))
-            return self._written(write, spans)
-        except SegmentReadError as error:  # nothing was added
-            self.services.note(f"{error.message}; reading the rows with queries")
-            _, write = archived(self.table, spans, self.job.id, replace(facts, segments={}))
-            return self._written(write, spans)
+        plan, by_queries = archived(self.table, spans, self.job.id, facts)
+        segments = needed_segments(StatementPlan((by_queries,), (plan,)), facts, self.services.druid)
+        if segments:
+            _, by_segments = archived(self.table, spans, self.job.id, replace(facts, segments=segments))
+            try:
+                return self._written(by_segments, spans)
+            except SegmentReadError as error:  # nothing was added
+                self.services.note(f"{error.message}; reading the rows with queries")
+        return self._written(by_queries, spans)
 
     def _written(self, write: WriteTable, spans: IntervalSet) -> int:
         keeps_partitions = keeps_pieces(write, self.table, spans)
