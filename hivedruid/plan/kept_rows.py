@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from hivedruid.errors import UnsupportedError
 from hivedruid.plan.nodes import Node, Project, Values, map_expressions
 from hivedruid.plan.rex import Rex, Subquery, is_random, refs, transform, walk
+from hivedruid.plan.spark_sql import View
 
 
 @dataclass
@@ -31,9 +32,10 @@ class KeptRows:
         kept = cls(frozenset().union(*map(_all_refs, expressions)))
         return kept, [kept._expression(rex) for rex in expressions]
 
-    def view(self, node: Node) -> str | None:
+    def view(self, node: Node) -> View | None:
         """The view of a node."""
-        return self._names.get(id(node))
+        name = self._names.get(id(node))
+        return None if name is None else View(name)
 
     def _expression(self, rex: Rex) -> Rex:
         def change(part: Rex) -> Rex | None:

@@ -3,7 +3,7 @@ tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hivedruid.catalog.types import BOOLEAN
@@ -18,21 +18,35 @@ from hivedruid.plan.spark_text import quote_identifier
 _MOST_ROWS = (1 << 31) - 1
 """Spark's largest sum of LIMIT and OFFSET."""
 
-Leaf = Callable[[Node], str | None]
-"""The view for a leaf (its columns named by their ids), or None if the node is not a leaf."""
+
+@dataclass(frozen=True)
+class View:
+    """A Spark view. Its columns are those of a node, named by their ids or, of a table, by their own names; `has_more`:
+    it also has columns of the table that the node does not read."""
+
+    name: str
+    has_more: bool = False
+
+
+Leaf = Callable[[Node], View | None]
+"""The view for a leaf, or None if the node is not a leaf."""
 
 
 def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None) -> str:
     """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`."""
     writer = _Writer(zone, leaf)
     writer.rex.of_partitions = _reads_partitions(node)
-    text = writer.query(node)
+    writer.uses_ids = _has_subqueries(node)
+    wanted = names or tuple(c.id for c in node.columns)
+    query = writer.query(node, wanted)
+    text = query.text
     if writer.ctes:
         text = f"WITH {', '.join(writer.ctes.values())} {text}"
-    if names is None or names == tuple(c.id for c in node.columns):
+    if wanted == tuple(query.names[c.id] for c in node.columns):
         return text
     renamed = ", ".join(
-        f"{quote_identifier(c.id)} AS {quote_identifier(n)}" for c, n in zip(node.columns, names, strict=True)
+        f"{quote_identifier(query.names[c.id])} AS {quote_identifier(n)}"
+        for c, n in zip(node.columns, wanted, strict=True)
     )
     return f"SELECT {renamed} FROM ({text})"
 
@@ -41,6 +55,7 @@ def expressions_sql(expressions: Sequence[Rex], rex: SparkRex, leaf: Leaf, names
     """Expressions of a statement that is not a query, whose columns have these names; `rex` has its zone and options.
     Their subqueries contain no CTEs but those below leaves."""
     writer = _Writer(rex.zone, leaf)
+    writer.uses_ids = True
     writer.rex.of_partitions, writer.rex.outer = rex.of_partitions, names
     texts = [writer.rex.sql(each, names) for each in expressions]
     assert not writer.ctes
@@ -59,6 +74,18 @@ def _reads_partitions(node: Node) -> bool:
     return False
 
 
+def _has_subqueries(node: Node) -> bool:
+    return any(has(rex, Subquery) for plan in with_ctes(node) for each in plan.walk() for rex in each.expressions())
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A query or a view, and the names of its columns by their ids."""
+
+    text: str
+    names: dict[str, str]
+
+
 @dataclass
 class _Block:
     """One SELECT being written; clauses are filled from top to bottom, and a clause out of order wraps it in a
@@ -66,21 +93,28 @@ class _Block:
 
     from_: str
     columns: tuple[PlanColumn, ...]
+    exprs: dict[str, str] = field(default_factory=dict)
+    """The text of each column by its id, where it is not the quoted id."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """The columns that FROM has: their texts, which qualify what is not unique, and names."""
     where: list[str] = field(default_factory=list)
     group: str | None = None
     has_grouping_sets: bool = False
     having: list[str] = field(default_factory=list)
-    exprs: dict[str, str] = field(default_factory=dict)
     projected: bool = False
+    has_values: bool = False
+    """Whether `projected` means only scalar subqueries beside columns of FROM."""
     order: list[SortKey] = field(default_factory=list)
     limit: str = ""
 
-    def text(self, rex: SparkRex) -> str:
+    def query(self, rex: SparkRex, uses_ids: bool, wanted: Sequence[str] = ()) -> _Query:
+        names = self._names(uses_ids, wanted)
+        quoted = {id_: quote_identifier(name) for id_, name in names.items()}
         items = []
         for column in self.columns:
-            name = quote_identifier(column.id)
-            expr = self.exprs.get(column.id, name)
-            items.append(name if expr == name else f"{expr} AS {name}")
+            name = quoted[column.id]
+            expr = self.exprs.get(column.id, quote_identifier(column.id))
+            items.append(expr if self.sources.get(expr) == names[column.id] or expr == name else f"{expr} AS {name}")
         clauses = [f"SELECT {', '.join(items) or '1'}"]
         if self.from_:
             clauses.append(f"FROM {self.from_}")
@@ -92,16 +126,67 @@ class _Block:
             clauses.append(f"HAVING {' AND '.join(self.having)}")
         if self.order:
             # an output column by its name, which also works for window functions and aggregates
-            selected = {c.id: quote_identifier(c.id) for c in self.columns}
-            rex.names = {**self.exprs, **selected}
+            rex.names = {**self.exprs, **quoted}
             clauses.append(f"ORDER BY {', '.join(rex.sort_key(k) for k in self.order)}")
-        return " ".join([*clauses, *([self.limit] if self.limit else [])])
+        return _Query(" ".join([*clauses, *([self.limit] if self.limit else [])]), names)
+
+    def _names(self, uses_ids: bool, wanted: Sequence[str]) -> dict[str, str]:
+        """The names of the output. A column of FROM keeps its name; others do not have the name of a column of FROM,
+        which ORDER BY or HAVING could mean. So two copies of one query have the same text, with which Spark runs what
+        they share once: it compares plans, and a renamed column is a difference.
+        """
+        if uses_ids:
+            return {column.id: column.id for column in self.columns}
+        free = _FreeNames(self.sources.values())
+        is_plain = self.group is None and not self.order
+        names: dict[str, str] = {}
+        for place, column in enumerate(self.columns):
+            own = self.sources.get(self.exprs.get(column.id, quote_identifier(column.id)))
+            if wanted and own != wanted[place] and free.take(wanted[place], shadows=is_plain):
+                names[column.id] = wanted[place]
+            elif own is not None and free.take(own, shadows=True):
+                names[column.id] = own
+            else:
+                names[column.id] = free.new(column.name or column.id)
+        return names
+
+
+class _FreeNames:
+    """The names that the output of a query may get; Spark ignores case."""
+
+    def __init__(self, visible: Iterable[str]) -> None:
+        self._visible = {name.lower() for name in visible}
+        self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}
+
+    def take(self, name: str, *, shadows: bool = False) -> bool:
+        """Take a name, if it is not taken, and no column of FROM has it or may be shadowed."""
+        low = name.lower()
+        if low in self._taken or (low in self._visible and not shadows):
+            return False
+        self._taken.add(low)
+        return True
+
+    def new(self, base: str) -> str:
+        """A name that nothing has."""
+        name = base
+        while not self.take(name):
+            self._counts[base] = self._counts.get(base, 0) + 1
+            name = f"{base}_{self._counts[base]}"
+        return name
 
 
 def _has_output_only(block: _Block) -> bool:
     """Whether an expression is one that Spark accepts in SELECT and not in ORDER BY."""
     text = "".join(block.exprs.values())
-    return any(part in text for part in (" OVER (", " IN (SELECT ", "EXISTS (SELECT "))
+    return any(part in text for part in (" OVER (", "(SELECT "))
+
+
+def _is_one_value(node: Node) -> bool:
+    """Whether it is the row of an aggregate without keys."""
+    while isinstance(node, nodes.Project):
+        node = node.input
+    return isinstance(node, nodes.Aggregate) and not node.keys and node.grouping_sets is None
 
 
 class _Writer:
@@ -112,10 +197,15 @@ class _Writer:
         """The columns of the outer queries that the current subqueries read."""
         self.ctes: dict[str, str] = {}
         """The definitions of shared CTEs, in the order of WITH, by name."""
-        self._names: dict[int, str] = {}
+        self._queries: dict[int, _Query] = {}
+        """The names of shared CTEs and of their columns, by the identity of their plans."""
+        self.uses_ids = False
+        """Whether all columns have their ids as names, which are unique in the whole plan: a subquery may read columns
+        of the queries around it."""
 
-    def query(self, node: Node) -> str:
-        return self._block(node).text(self.rex)
+    def query(self, node: Node, wanted: Sequence[str] = ()) -> _Query:
+        """The query of a node, if possible with the `wanted` names of its columns."""
+        return self._block(node).query(self.rex, self.uses_ids, wanted)
 
     def _subquery(self, rex: Subquery) -> str:
         """Spark resolves an outer column only in the query directly around a subquery, and only in its conditions."""
@@ -131,25 +221,38 @@ class _Writer:
             )
         self.outside.append(outer)
         try:
-            return self.query(rex.plan)
+            return self.query(rex.plan).text
         finally:
             self.outside.pop()
 
-    def _derived(self, node: Node) -> str:
+    def _derived(self, node: Node) -> _Query:
         view = self.leaf(node)
-        if view is None:
-            return f"({self.query(node)})"
-        if not isinstance(node, nodes.TableScan) or all(c.id == c.name for c in node.columns):
-            return quote_identifier(view)
-        columns = ", ".join(f"{quote_identifier(c.name)} AS {quote_identifier(c.id)}" for c in node.columns)
-        return f"(SELECT {columns} FROM {quote_identifier(view)})"
+        if view is None or view.has_more:
+            return self._in_brackets(self._block(node))
+        return self._source(node, view)
+
+    def _source(self, node: Node, view: View) -> _Query:
+        """The view, or its columns under their ids where a subquery could take others for those of the queries around
+        it."""
+        of_table = isinstance(node, nodes.TableScan)
+        source = _Query(quote_identifier(view.name), {c.id: c.name if of_table else c.id for c in node.columns})
+        if not self.uses_ids or (not view.has_more and all(id_ == name for id_, name in source.names.items())):
+            return source
+        return self._in_brackets(self._of(source.text, node.columns, source.names))
+
+    def _in_brackets(self, block: _Block) -> _Query:
+        query = block.query(self.rex, self.uses_ids)
+        return _Query(f"({query.text})", query.names)
 
     def _from(self, node: Node) -> _Block:
-        return _Block(self._derived(node), node.columns)
+        query = self._derived(node)
+        return self._of(query.text, node.columns, query.names)
 
     def _block(self, node: Node) -> _Block:
-        if self.leaf(node) is not None:
-            return self._from(node)
+        view = self.leaf(node)
+        if view is not None:
+            source = self._source(node, view)
+            return self._of(source.text, node.columns, source.names)
         writer = _WRITERS.get(type(node))
         if writer is None:
             raise PlanError(f"no Spark SQL for {type(node).__name__}")
@@ -184,7 +287,7 @@ class _Writer:
         ):
             block = self._from(node.input)
         exprs = {c.id: self._sql(e, block) for c, e in zip(node.columns, node.exprs, strict=True)}
-        block.columns, block.exprs, block.projected = node.columns, exprs, True
+        block.columns, block.exprs, block.projected, block.has_values = node.columns, exprs, True, False
         return block
 
     def _aggregate(self, node: nodes.Aggregate) -> _Block:
@@ -224,10 +327,11 @@ class _Writer:
         inner = self._from(node.input)
         names = [quote_identifier(f"_k{i}") for i in range(len(node.keys))]
         keys = [f"{self._sql(k, inner)} AS {name}" for k, name in zip(node.keys, names, strict=True)]
-        items = [*(quote_identifier(c.id) for c in node.input.columns), *keys]
+        items = [*(inner.exprs[c.id] for c in node.input.columns), *keys]
         nulls = ["NULL"] * len(items)
         rows = f"SELECT {', '.join([*items, 'TRUE AS `_row`'])} FROM {inner.from_}"
-        block = _Block(f"({rows} UNION ALL SELECT {', '.join([*nulls, 'FALSE'])})", node.input.columns)
+        both_rows = f"({rows} UNION ALL SELECT {', '.join([*nulls, 'FALSE'])})"
+        block = _Block(both_rows, node.input.columns, inner.exprs, inner.sources)
         is_row = Ref(BOOLEAN, "_row")
         calls = tuple(replace(c, condition=both(c.condition, is_row)) for c in node.calls)
         block = self._grouped(block, node, names, calls)
@@ -238,7 +342,9 @@ class _Writer:
         """The input with the key expressions as columns: GROUPING SETS and constants can only group by names."""
         inner = self._from(node.input)
         keys = [f"{self._sql(k, inner)} AS {quote_identifier(f'_k{i}')}" for i, k in enumerate(node.keys)]
-        return _Block(f"(SELECT *, {', '.join(keys)} FROM {inner.from_})", node.input.columns)
+        return _Block(
+            f"(SELECT *, {', '.join(keys)} FROM {inner.from_})", node.input.columns, inner.exprs, inner.sources
+        )
 
     def _sort(self, node: nodes.Sort) -> _Block:
         block = self._block(node.input)
@@ -253,55 +359,100 @@ class _Writer:
         return block
 
     def _join(self, node: nodes.Join) -> _Block:
+        if node.kind in ("cross", "inner") and len(node.right.columns) == 1 and _is_one_value(node.right):
+            return self._beside_value(node)
         left, right = self._derived(node.left), self._derived(node.right)
+        there = {name.lower() for name in left.names.values()}
+        both_have = there & {name.lower() for name in right.names.values()}
         block = _Block("", node.columns)
+        texts = []
+        for side, query in (("_left", left), ("_right", right)):
+            texts.append(f"{query.text} AS {side}" if both_have else query.text)
+            for id_, name in query.names.items():
+                text = f"{side}.{quote_identifier(name)}" if name.lower() in both_have else quote_identifier(name)
+                block.exprs[id_], block.sources[text] = text, name
         on = f" ON {self._sql(node.condition, block)}" if node.condition is not None else ""
-        block.from_ = f"{left} {_JOINS[node.kind]} {right}{on}"
+        block.from_ = f"{texts[0]} {_JOINS[node.kind]} {texts[1]}{on}"
+        return block
+
+    def _beside_value(self, node: nodes.Join) -> _Block:
+        """A join with one row as a scalar subquery: Spark computes such values at the same time, those of the same rows
+        together and equal ones once, and pushes conditions on them into scans."""
+        block = self._block(node.left)
+        if block.limit or block.order or block.group is not None or (block.projected and not block.has_values):
+            block = self._from(node.left)
+        (column,) = node.right.columns
+        block.exprs[column.id] = f"({self.query(node.right).text})"
+        block.columns, block.projected, block.has_values = node.columns, True, True
+        if node.condition is None:
+            return block
+        query = self._in_brackets(block)
+        block = self._of(query.text, node.columns, query.names)
+        block.where.append(self._sql(node.condition, block))
         return block
 
     def _set_op(self, node: nodes.SetOp) -> _Block:
+        """The columns of the first branch name those of all."""
         word = f" {node.kind.upper()}{' ALL' if node.all else ''} "
-        branches = []
-        for branch in node.branches:
-            exprs = ", ".join(
-                f"{quote_identifier(b.id)} AS {quote_identifier(c.id)}"
-                for b, c in zip(branch.columns, node.columns, strict=True)
-            )
-            branches.append(f"(SELECT {exprs} FROM {self._derived(branch)})")
-        return _Block(f"({word.join(branches)})", node.columns)
+        branches, names = [], self._new_names(node.columns)
+        for place, branch in enumerate(node.branches):
+            query = self._derived(branch)
+            items = [quote_identifier(query.names[c.id]) for c in branch.columns]
+            if place == 0:
+                items = [_named(item, names[c.id]) for item, c in zip(items, node.columns, strict=True)]
+            branches.append(f"(SELECT {', '.join(items)} FROM {query.text})")
+        return self._of(f"({word.join(branches)})", node.columns, names)
 
     def _values(self, node: nodes.Values) -> _Block:
         if not node.columns:
             return _Block("", ())
+        names = self._new_names(node.columns)
+        quoted = [quote_identifier(names[c.id]) for c in node.columns]
         if not node.rows:
             nulls = [self.rex.sql(Literal(c.type, None), {}) for c in node.columns]
-            items = ", ".join(f"{n} AS {quote_identifier(c.id)}" for n, c in zip(nulls, node.columns, strict=True))
-            return _Block(f"(SELECT {items} WHERE FALSE)", node.columns)
-        names = ", ".join(quote_identifier(c.id) for c in node.columns)
+            items = ", ".join(f"{null} AS {name}" for null, name in zip(nulls, quoted, strict=True))
+            return self._of(f"(SELECT {items} WHERE FALSE)", node.columns, names)
         if not all(value.is_deterministic for row in node.rows for value in row):  # Spark's VALUES are constants
             selects = " UNION ALL ".join(f"SELECT {', '.join(self.rex.sql(v, {}) for v in row)}" for row in node.rows)
-            return _Block(f"({selects}) AS _v ({names})", node.columns)
+            return self._of(f"({selects}) AS _v ({', '.join(quoted)})", node.columns, names)
         rows = ", ".join("(" + ", ".join(self.rex.sql(v, {}) for v in row) + ")" for row in node.rows)
-        return _Block(f"VALUES {rows} AS _v ({names})", node.columns)
+        return self._of(f"VALUES {rows} AS _v ({', '.join(quoted)})", node.columns, names)
 
     def _lateral_view(self, node: nodes.LateralView) -> _Block:
         block = self._from(node.input)
-        names = ", ".join(quote_identifier(c.id) for c in node.generated)
+        names = self._new_names(node.generated, block.sources.values())
+        generated = self._of("", node.generated, names)
         generator = self._sql(node.generator, block)
         outer = "OUTER " if node.outer else ""
-        return _Block(f"{block.from_} LATERAL VIEW {outer}{generator} _l AS {names}", node.columns)
+        text = f"{block.from_} LATERAL VIEW {outer}{generator} _l AS {', '.join(generated.sources)}"
+        return _Block(text, node.columns, block.exprs | generated.exprs, block.sources | generated.sources)
 
     def _cte_scan(self, node: nodes.CteScan) -> _Block:
-        if id(node.plan) not in self._names:
-            text = self.query(node.plan)
-            name = self._names[id(node.plan)] = quote_identifier(f"cte_{len(self.ctes)}")
-            self.ctes[name] = f"{name} AS ({text})"
+        if id(node.plan) not in self._queries:
+            query = self.query(node.plan)
+            name = quote_identifier(f"cte_{len(self.ctes)}")
+            self.ctes[name] = f"{name} AS ({query.text})"
+            self._queries[id(node.plan)] = _Query(name, query.names)
+        query = self._queries[id(node.plan)]
         pairs = zip(node.plan.columns, node.columns, strict=True)
-        exprs = ", ".join(f"{quote_identifier(a.id)} AS {quote_identifier(b.id)}" for a, b in pairs)
-        return _Block(f"(SELECT {exprs} FROM {self._names[id(node.plan)]})", node.columns)
+        return self._of(query.text, node.columns, {b.id: query.names[a.id] for a, b in pairs})
+
+    def _new_names(self, columns: Sequence[PlanColumn], visible: Iterable[str] = ()) -> dict[str, str]:
+        free = _FreeNames(visible)
+        return {c.id: c.id if self.uses_ids else free.new(c.name or c.id) for c in columns}
+
+    @staticmethod
+    def _of(text: str, columns: tuple[PlanColumn, ...], names: dict[str, str]) -> _Block:
+        exprs = {id_: quote_identifier(name) for id_, name in names.items()}
+        return _Block(text, columns, exprs, {exprs[id_]: name for id_, name in names.items()})
 
     def _scan(self, node: nodes.TableScan) -> _Block:
         raise PlanError(f"table {node.table.full_name} has no view")
+
+
+def _named(text: str, name: str) -> str:
+    quoted = quote_identifier(name)
+    return text if text == quoted else f"{text} AS {quoted}"
 
 
 _JOINS = {

@@ -21,6 +21,7 @@ from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, Scrip
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.segment_scans import NO_SEGMENTS, SegmentScans
+from hivedruid.plan.table_views import TableViews
 from hivedruid.plan.topic_scans import TopicScan, TopicState, topic_scan
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
@@ -283,7 +284,7 @@ class _Inputs:
     conditions: Mapping[int, Rex] = field(default_factory=dict)
     facts: PlannerFacts | None = None
 
-    def table_input(self, node: TableScan, view: str) -> TableInput:
+    def table_input(self, node: TableScan) -> TableInput:
         condition = self.conditions.get(id(node))
         topic = self.topic(node) if node.table.kind == "kafka" else None
         files = self.facts.file_count(node, condition) if self.facts is not None else None
@@ -291,7 +292,7 @@ class _Inputs:
         ids = {column.id: column.name for column in node.columns}
         chosen = self.facts.partition_choice(node.table, ids, condition) if self.facts is not None else None
         columns = tuple(c.name for c in node.columns)
-        return TableInput(view, node.table, columns, topic, files, is_whole=is_whole, partitions=chosen)
+        return TableInput("", node.table, columns, topic, files, is_whole=is_whole, partitions=chosen)
 
     def topic(self, node: TableScan) -> TopicScan:
         state = self.topics.get((node.table.database, node.table.name))
@@ -304,31 +305,37 @@ class _Inputs:
 
 
 def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
-    from hivedruid.plan.spark_sql import to_spark_sql
+    from hivedruid.plan.spark_sql import View, to_spark_sql
 
     inputs: list[DruidInput | TableInput] = []
     views: dict[int, str] = {}
+    tables = TableViews(node, known.table_input)
+    table_views: dict[int, str] = {}
     scripts: list[ScriptInput] = []
 
-    def leaf(node: Node) -> str | None:
+    def number_of_views() -> int:
+        return len(inputs) + len(scripts)
+
+    def leaf(node: Node) -> View | None:
         if isinstance(node, DruidQuery):
             if id(node) not in views:
-                views[id(node)] = f"druid_{len(views)}"
+                views[id(node)] = f"druid_{number_of_views()}"
                 inputs.append(known.druid_input(node, views[id(node)]))
-            return views[id(node)]
+            return View(views[id(node)])
         if isinstance(node, TableScan):
-            if id(node) not in views:
-                views[id(node)] = f"{node.table.name.replace('@', '_')}_{len(views)}"
-                inputs.append(known.table_input(node, views[id(node)]))
-            return views[id(node)]
+            number = tables.number(node)
+            if number not in table_views:
+                table_views[number] = name = f"{node.table.name.replace('@', '_')}_{number_of_views()}"
+                inputs.append(tables.input(number, name))
+            return View(table_views[number], tables.has_more(node))
         if isinstance(node, Transform):
             if id(node) not in views:
                 read = node.input.columns
                 text = to_spark_sql(node.input, known.zone, leaf, tuple(f"_{i}" for i in range(len(read))))
-                views[id(node)] = view = f"script_{len(views)}"
+                views[id(node)] = view = f"script_{number_of_views()}"
                 made = tuple(Column(c.id, c.type) for c in node.columns)
                 scripts.append(ScriptInput(view, text, tuple(c.type for c in read), node.script, made))
-            return views[id(node)]
+            return View(views[id(node)])
         return None
 
     sql = to_spark_sql(node, known.zone, leaf, names)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.planning import residual
@@ -51,21 +53,59 @@ def test_expression(hive: str, spark: str | None) -> None:
         (
             # over grouping sets Spark does not always resolve the keys in HAVING
             "SELECT region, count(*) FROM dim GROUP BY region, country GROUPING SETS ((region, country), region) HAVING region IS NULL OR count(*) = 1",
-            "SELECT `region_1`, `$f2` FROM (SELECT `region` AS `region_1`, `country` AS `country_1`, count(*) AS `$f2`, "
+            "SELECT `region` AS `region_1`, `$f2` FROM (SELECT `region`, `country`, count(*) AS `$f2`, "
             "grouping_id() AS `_grouping_id` FROM `dim_0` GROUP BY `region`, `country` "
-            "GROUPING SETS ((`region`, `country`), (`region`))) WHERE ((`region_1` IS NULL) OR (`$f2` = 1))",
+            "GROUPING SETS ((`region`, `country`), (`region`))) WHERE ((`region` IS NULL) OR (`$f2` = 1))",
         ),
         ("SELECT region FROM dim ORDER BY region LIMIT 3 OFFSET 1", "SELECT `region` FROM `dim_0` ORDER BY `region` ASC NULLS LAST LIMIT 3 OFFSET 1"),
         ("SELECT region FROM dim ORDER BY region DESC NULLS LAST", "SELECT `region` FROM `dim_0` ORDER BY `region` DESC NULLS LAST"),
         (
             # after HAVING, Spark's ORDER BY resolves only output columns
             "SELECT region FROM dim GROUP BY region, country HAVING count(*) > 1 ORDER BY country",
-            "SELECT `region_1` FROM (SELECT `region` AS `region_1`, `country` AS `country_1` FROM `dim_0` GROUP BY `region`, `country` "
-            "HAVING (count(*) > 1)) ORDER BY `country_1` ASC NULLS LAST",
+            "SELECT `region` AS `region_1` FROM (SELECT `region`, `country` FROM `dim_0` GROUP BY `region`, `country` "
+            "HAVING (count(*) > 1)) ORDER BY `country` ASC NULLS LAST",
         ),
     ],
 )  # fmt: skip
 def test_clauses(sql: str, expected: str) -> None:
+    assert residual(sql).sql == expected
+
+
+def test_copies_of_a_query_have_the_same_text() -> None:
+    """Spark then runs what they have in common once: a renamed column would be a difference."""
+    copy = "SELECT d.region, max(md5(d.country)) m FROM dim d JOIN dim e ON md5(d.region) = md5(e.country) GROUP BY d.region"
+    text = residual(f"SELECT a.region, b.m FROM ({copy}) a JOIN ({copy}) b ON md5(a.region) = md5(b.m)").sql
+    _, *copies = re.sub(r"`dim_\d+`", "`dim`", text).split("(SELECT `region`, max(")
+    assert len(copies) == 2
+    assert copies[0].partition(" GROUP BY ")[0] == copies[1].partition(" GROUP BY ")[0]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            "SELECT md5(region) AS country FROM dim ORDER BY dim.country",
+            "SELECT md5(`region`) AS `country_1` FROM `dim_0` ORDER BY `country` ASC NULLS LAST",
+        ),
+        ("SELECT region AS country, country AS region FROM dim", "SELECT `region`, `country` FROM `dim_0`"),
+        (
+            "SELECT a.pop + b.pop AS pop FROM dim a JOIN dim b ON a.pop + 1 = b.pop ORDER BY a.pop",
+            "SELECT (_left.`pop` + _right.`pop`) AS `pop_2` FROM `dim_0` AS _left JOIN `dim_0` AS _right "
+            "ON ((_left.`pop` + 1) = _right.`pop`) ORDER BY _left.`pop` ASC NULLS LAST",
+        ),
+        (
+            "SELECT a.pop FROM dim a LATERAL VIEW explode(array(a.pop, a.pop)) t AS pop WHERE t.pop > 3",
+            "SELECT `pop` FROM `dim_0` LATERAL VIEW explode(array(`pop`, `pop`)) _l AS `pop_1` WHERE (`pop_1` > 3)",
+        ),
+        (
+            # a subquery that reads columns of the query around it
+            "SELECT pop FROM dim a WHERE pop IN (SELECT b.pop FROM dim b WHERE b.region = a.region) OR pop = 1",
+            "SELECT `pop` FROM `dim_0` WHERE ((`pop` IN (SELECT `pop_1` FROM (SELECT `region` AS `region_1`, `pop` AS `pop_1` "
+            "FROM `dim_0`) WHERE (`region_1` = `region`))) OR (`pop` = 1))",
+        ),
+    ],
+)
+def test_no_name_hides_another(sql: str, expected: str) -> None:
     assert residual(sql).sql == expected
 
 
