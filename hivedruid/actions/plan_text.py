@@ -131,24 +131,28 @@ def json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+MOST_MARGIN = 80
+"""Columns by which JSON is indented at most."""
 
 
 def _add_json(lines: list[str], before: str, margin: str, value: Any) -> None:
     """Add the lines of json.dumps(value, indent=2), the first one after `before`. json's own encoder passes each part
-    through all the levels above it.
+    through all the levels above it. The margin ends at `MOST_MARGIN`: that of hundreds of nested joins would be most of
+    the text.
     """
+    inner = margin + "  " if len(margin) < MOST_MARGIN else margin
     if isinstance(value, Mapping) and value:
-        items = [(f"{margin}  {_encode(key)}: ", item) for key, item in value.items()]
+        items = [(f"{inner}{_encode(key)}: ", item) for key, item in value.items()]
         brackets = "{}"
     elif isinstance(value, list | tuple) and value:
-        items = [(margin + "  ", item) for item in value]
+        items = [(inner, item) for item in value]
         brackets = "[]"
     else:
         lines.append(before + _encode(value))
         return
     lines.append(before + brackets[0])
     for label, item in items:
-        _add_json(lines, label, margin + "  ", item)
+        _add_json(lines, label, inner, item)
         lines[-1] += ","
     lines[-1] = lines[-1][:-1]
     lines.append(margin + brackets[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -17,24 +18,30 @@ Json = dict[str, Any]
 
 
 class Inputs:
-    """The input columns of a native query; virtual columns are created on demand."""
+    """The input columns of a native query; virtual columns are created on demand. `whole`: the source keeps the columns
+    that the query does not read."""
 
-    def __init__(self, query: DruidQuery, zone: str, render: Render) -> None:
+    def __init__(self, query: DruidQuery, zone: str, render: Render, *, whole: bool = False) -> None:
         self.zone = zone
         self.condition = query.filter
-        below, terms = with_unnest_filters(narrowed(query.source, read_by(query)), conjuncts(query.filter))
-        source = source_of(below, render, zone)
+        source = query.source if whole else narrowed(query.source, read_by(query))
+        below, terms = with_unnest_filters(source, conjuncts(query.filter))
+        native = source_of(below, render, zone)
         self.elements = elements_of(below)
-        self.data_source = source.data_source
-        self.columns = source.columns
-        self.time_id = source.time_id
+        self.data_source = native.data_source
+        self.columns = native.columns
+        self.time_id = native.time_id
         self.span, self._rest = (
             intervals.of_conjuncts(terms, self.time_id, zone) if self.time_id else (intervals.ALL, terms)
         )
         self.expressions = DruidExpressions(self.columns, zone, Times(self.time_id, self.span))
         self.virtual: dict[tuple[str, str], str] = {}
-        taken = {column.name for column in self.columns.values()}
-        self._free_names = (name for i in count() if (name := f"vc{i}") not in taken)
+        self._free_names = (name for i in count() if (name := f"vc{i}") not in self._names)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of the columns."""
+        return frozenset([column.name for column in self.columns.values()])
 
     def filter(self) -> tuple[IntervalSet, Json | None]:
         """The time condition as intervals, and the rest as a filter."""

@@ -28,11 +28,13 @@ MAX_TOPN = 1000
 """Maximum rows of a topN, and values that each segment returns (minTopNThreshold)."""
 
 
-def native_query(query: DruidQuery, zone: str) -> DruidRead:
-    """The JSON and the fields of its rows; raises NotExact if Druid's result would differ from Hive's."""
+def native_query(query: DruidQuery, zone: str, *, whole: bool = False) -> DruidRead:
+    """The JSON and the fields of its rows; raises NotExact if Druid's result would differ from Hive's. `whole`: with
+    all columns of its joins, also those that it does not read.
+    """
     if query.fetch == 0:
         raise NotExact("LIMIT 0")
-    inputs = Inputs(query, zone, lambda inner: native_query(inner, zone))
+    inputs = Inputs(query, zone, lambda inner: native_query(inner, zone), whole=whole)
     if query.grouped is None:
         return _scan(query, inputs)
     if query.total is not None:

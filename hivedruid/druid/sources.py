@@ -29,11 +29,13 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Source:
-    """A `dataSource`, its columns by plan id, and the id of its `__time` if the plan has it."""
+    """A `dataSource`, its columns by plan id, the id of its `__time` if the plan has it, and if it is a join the
+    prefixes of its columns."""
 
     data_source: Any
     columns: dict[str, DruidColumn]
     time_id: str | None = None
+    prefixes: frozenset[str] = frozenset()
 
 
 def source_of(source: Below, render: Render, zone: str) -> Source:
@@ -172,8 +174,8 @@ def _join(join: DruidJoin, render: Render, zone: str) -> Source:
 def _join_source(join: DruidJoin, render: Render, zone: str) -> Source:
     left = source_of(join.left, render, zone)
     right = _inline(join.right) if isinstance(join.right, Values) else _query(join.right, render)
-    taken = {c.name.partition(".")[0] + "." for c in left.columns.values() if "." in c.name}
-    prefix = next(p for p in (f"j{i}." for i in count()) if p not in taken)
+    taken = left.prefixes or {c.name.partition(".")[0] + "." for c in left.columns.values() if "." in c.name}
+    prefix = next(p for p in (f"j{i}." for i in count(len(left.prefixes))) if p not in taken)
     prefixed = {i: DruidColumn(prefix + c.name, c.type) for i, c in right.columns.items()}
     data_source = {
         "type": "join",
@@ -183,7 +185,7 @@ def _join_source(join: DruidJoin, render: Render, zone: str) -> Source:
         "condition": _condition(join.condition, left.columns, prefixed, zone),
         "joinType": join.kind.upper(),
     }
-    return Source(data_source, {**left.columns, **prefixed}, left.time_id)
+    return Source(data_source, {**left.columns, **prefixed}, left.time_id, frozenset({*taken, prefix}))
 
 
 def read_by(query: DruidQuery) -> set[str]:
@@ -194,6 +196,8 @@ def read_by(query: DruidQuery) -> set[str]:
 
 def narrowed(source: Below, used: set[str]) -> Below:
     """The source with the right sides of joins reduced to the columns read: Druid keeps them in memory."""
+    if source.ids <= used:
+        return source
     chain: list[tuple[DruidJoin, DruidQuery | Values]] = []
     while isinstance(source, DruidJoin):
         used |= refs(source.condition) if source.condition is not None else frozenset()

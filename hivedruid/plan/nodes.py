@@ -41,7 +41,7 @@ class Node:
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids of the columns."""
-        return frozenset(column.id for column in self.columns)
+        return frozenset([column.id for column in self.columns])
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -182,6 +182,10 @@ class Join(Node):
     kind: JoinKind
     condition: Rex | None
 
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        return self.left.ids if self.kind in ("semi", "anti") else self.left.ids | self.right.ids
+
     @property
     def inputs(self) -> tuple[Node, ...]:
         return (self.left, self.right)
@@ -312,6 +316,10 @@ class DruidJoin(Node):
     right: DruidQuery | Values
     kind: Choice["inner", "left"]
     condition: Rex | None
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        return self.left.ids | self.right.ids
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -75,6 +75,13 @@ class Call(Rex):
         """The native filter for each set of input columns, where it is written often."""
         return {}
 
+    @cached_property
+    def terms(self) -> tuple[Rex, ...]:
+        """The terms of an AND, flattened; a long one is often taken apart."""
+        if not any(_is_and(arg) for arg in self.args):
+            return self.args
+        return tuple([term for arg in self.args for term in conjuncts(arg)])
+
 
 @dataclass(frozen=True)
 class Agg(Rex):
@@ -121,12 +128,7 @@ def conjuncts(rex: Rex | None) -> list[Rex]:
     """The terms of an AND, flattened; empty without a condition."""
     if rex is None:
         return []
-    if not _is_and(rex):
-        return [rex]
-    terms: list[Rex] = []
-    for arg in rex.args:
-        terms += conjuncts(arg) if _is_and(arg) else [arg]
-    return terms
+    return list(rex.terms) if _is_and(rex) else [rex]
 
 
 def conjunction(terms: list[Rex]) -> Rex | None:

@@ -154,9 +154,8 @@ class Estimator:
 
     def _learn(self, columns: tuple[PlanColumn, ...], exprs: tuple[Rex, ...]) -> None:
         """The expressions of columns; a column that is passed through keeps its id."""
-        for column, rex in zip(columns, exprs, strict=False):
-            if not (isinstance(rex, Ref) and rex.id == column.id):
-                self._meanings[column.id] = rex
+        pairs = zip(columns, exprs, strict=False)
+        self._meanings |= {c.id: rex for c, rex in pairs if type(rex) is not Ref or rex.id != c.id}
 
     def _scan(self, scan: TableScan) -> float | None:
         statistics = self.statistics.get((scan.table.database, scan.table.name))

@@ -57,9 +57,10 @@ class RuleContext:
 
         return int(self.settings.get(key) or SETTINGS[key].default)
 
-    def exact(self, candidate: DruidQuery) -> DruidQuery:
-        """The candidate, if Druid computes it exactly; otherwise raises NotExact with the reason."""
-        query = native_query(candidate, self.zone).query
+    def exact(self, candidate: DruidQuery, *, whole: bool = False) -> DruidQuery:
+        """The candidate, if Druid computes it exactly; otherwise raises NotExact with the reason. `whole`: with all
+        columns of its joins, also those that it does not read."""
+        query = native_query(candidate, self.zone, whole=whole).query
         self._check_merge_buffers(query)
         if not self.limits.sketches and _has_sketches(query):
             raise NotExact("Druid has not loaded the extension druid-datasketches")

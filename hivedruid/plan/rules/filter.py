@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
 from hivedruid.catalog.types import BOOLEAN
@@ -175,12 +176,31 @@ def _below(node: Node, terms: list[Rex]) -> Node:
     """The rows of the node that satisfy all terms. In a chain of joins each term moves at once to where it belongs:
     as a filter of every join above that, it would be examined as often as there are joins.
     """
-    if not terms or not isinstance(node, Join) or node.kind not in ("inner", "cross", "semi", "anti"):
+    joins = _chain(node) if terms else []
+    if not joins:
         return filtered(node, terms)
-    left, right, stay = _by_side(terms, node, left_ok=True, right_ok=node.kind in ("inner", "cross"))
-    if not left and not right:
-        return filtered(node, terms)
-    return filtered(replace(node, left=_below(node.left, left), right=_below(node.right, right)), stay)
+    made, last = joins[0].left, len(joins)
+    places = dict.fromkeys(made.ids, 0) | {i: n for n, join in enumerate(joins, start=1) for i in join.right.ids}
+    over: dict[int, list[Rex]] = defaultdict(list)
+    beside: dict[int, list[Rex]] = defaultdict(list)
+    for term in terms:
+        is_movable = _is_movable(term)
+        place = max([places.get(i, last) for i in refs(term)]) if is_movable else last
+        is_beside = is_movable and place > 0 and refs(term) <= joins[place - 1].right.ids
+        (beside if is_beside else over)[place].append(term)
+    for place, join in enumerate(joins, start=1):
+        left, right = filtered(made, over[place - 1]), _below(join.right, beside[place])
+        made = join if left is join.left and right is join.right else replace(join, left=left, right=right)
+    return filtered(made, over[last])
+
+
+def _chain(node: Node) -> list[Join]:
+    """The joins on the left below a node, the innermost first, that keep or remove rows of their left sides."""
+    joins: list[Join] = []
+    while isinstance(node, Join) and node.kind in ("inner", "cross", "semi", "anti"):
+        joins.append(node)
+        node = node.left
+    return joins[::-1]
 
 
 def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
@@ -194,12 +214,15 @@ def join_condition_push(node: Node, _context: RuleContext) -> Node | None:
     return replace(node, left=filtered(node.left, left), right=filtered(node.right, right), condition=conjunction(stay))
 
 
+def _is_movable(term: Rex) -> bool:
+    return bool(refs(term)) and is_deterministic(term) and not has(term, Subquery)
+
+
 def _by_side(terms: list[Rex], join: Join, left_ok: bool, right_ok: bool) -> tuple[list[Rex], list[Rex], list[Rex]]:
     left_ids, right_ids = join.left.ids, join.right.ids
     left, right, stay = [], [], []
     for term in terms:
-        used = refs(term)
-        movable = bool(used) and is_deterministic(term) and not has(term, Subquery)
+        used, movable = refs(term), _is_movable(term)
         if movable and left_ok and used <= left_ids:
             left.append(term)
         elif movable and right_ok and used <= right_ids:

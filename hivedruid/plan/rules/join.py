@@ -90,16 +90,19 @@ def _joined(node: Join, big: Node, small: Node, context: RuleContext) -> DruidQu
     source = DruidJoin((*left.source.columns, *small.columns), left.source, small, kind, condition)
     mapping: dict[str, Rex] = {**left.mapping, **{c.id: c.ref for c in small.columns}}
     made = [substitute(t, mapping) for t in rest]
-    exprs = tuple(mapping[c.id] for c in node.columns)
+    exprs = tuple([mapping[c.id] for c in node.columns])
     joined = DruidQuery(node.columns, source, exprs, conjunction([*conjuncts(left.filter), *made]))
-    # in a chain of joins, the conditions of the joins below would be checked again with every join above them
-    context.exact(replace(joined, filter=conjunction([*_times(left), *made])))
+    # in a chain of joins, the columns and conditions of the joins below would be checked again with every join above
+    new = small.columns or node.columns[:1]
+    condition = conjunction([*_times(left), *made])
+    checked = replace(joined, columns=new, exprs=tuple([mapping[c.id] for c in new]), filter=condition)
+    context.exact(checked, whole=True)
     return joined
 
 
 def _times(query: DruidQuery) -> list[Rex]:
     """The conditions on the time of the rows: whether other conditions are exact may depend on it."""
-    first: Node = query.source
+    first: Node = query.source.first if isinstance(query.source, DruidJoin) else query.source
     while not isinstance(first, TableScan | DruidQuery):
         first = first.inputs[0]
     times = {c.id for c in first.columns if isinstance(first, TableScan) and is_time(first, c.name)}
@@ -126,7 +129,7 @@ Equality = tuple[str, Rex, Rex]
 
 def _equalities(node: Join, big: Node, small: Node) -> tuple[list[Equality], list[Rex]]:
     """The equalities between both sides in the condition, and the rest of it."""
-    big_ids, small_ids = {c.id for c in big.columns}, {c.id for c in small.columns}
+    big_ids, small_ids = big.ids, small.ids
     equalities: list[Equality] = []
     rest: list[Rex] = []
     for term in _terms(node):

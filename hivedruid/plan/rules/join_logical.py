@@ -29,7 +29,7 @@ def filter_join_merge(node: Node, _context: RuleContext) -> Node | None:
     if not isinstance(node, Filter) or not isinstance(node.input, Join) or node.input.kind not in ("inner", "cross"):
         return None
     join = node.input
-    sides = ({c.id for c in join.left.columns}, {c.id for c in join.right.columns})
+    sides = (join.left.ids, join.right.ids)
     both: list[Rex] = []
     rest: list[Rex] = []
     for term in conjuncts(node.condition):

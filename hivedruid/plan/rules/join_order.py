@@ -36,9 +36,22 @@ def _is_inner(node: Node) -> bool:
 
 def _inputs(node: Node) -> tuple[Node, ...]:
     """The inputs of a tree of inner joins, from left to right; of any other node its own."""
-    if not _is_inner(node):
-        return node.inputs
-    return tuple([leaf for i in node.inputs for leaf in (_inputs(i) if _is_inner(i) else (i,))])
+    return node.inputs if not _is_inner(node) else tuple([each for each in _tree(node) if not _is_inner(each)])
+
+
+def _tree(node: Node) -> list[Node]:
+    """A tree of inner joins and its inputs, from left to right, each join after its sides."""
+    stack, found = [node], list[Node]()
+    while stack:
+        found.append(stack.pop())
+        if _is_inner(found[-1]):
+            stack += found[-1].inputs
+    return found[::-1]
+
+
+def _joins(node: Node) -> list[Join]:
+    """The joins of a tree of inner joins, each after its sides; none of another node."""
+    return [each for each in _tree(node) if isinstance(each, Join) and _is_inner(each)] if _is_inner(node) else []
 
 
 def _with_inputs(node: Node, leaves: list[Node]) -> Node:
@@ -50,17 +63,12 @@ def _with_inputs(node: Node, leaves: list[Node]) -> Node:
 
 def _terms(node: Node) -> list[Rex]:
     """All conditions of a tree of inner joins."""
-    if not isinstance(node, Join) or not _is_inner(node):
-        return []
-    return [*_terms(node.left), *_terms(node.right), *conjuncts(node.condition)]
+    return [term for join in _joins(node) for term in conjuncts(join.condition)]
 
 
 def _crosses(node: Node) -> int:
     """The number of joins in a tree of inner joins that no equality makes smaller."""
-    if not isinstance(node, Join) or not _is_inner(node):
-        return 0
-    is_linked = any(_links(t, node.left, node.right) for t in conjuncts(node.condition))
-    return _crosses(node.left) + _crosses(node.right) + (not is_linked)
+    return sum(not any(_links(t, join.left, join.right) for t in conjuncts(join.condition)) for join in _joins(node))
 
 
 def _links(term: Rex, left: Node, right: Node) -> bool:

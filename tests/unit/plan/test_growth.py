@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from hivedruid.actions.plan_text import json_lines
+from hivedruid.druid import sources
+from hivedruid.plan.split import druid_read
 from tests.support.instructions import instructions
 from tests.support.planning import parse, plan
 
@@ -26,12 +33,12 @@ STATEMENTS = {
     "count(DISTINCT)": ("SELECT {} FROM ev", "count(DISTINCT clicks + {n})", ", ", 2.15, 160),
     "EXISTS": (
         "SELECT city FROM ev WHERE {}",
-        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.2, 40,
+        "EXISTS (SELECT 1 FROM ev v WHERE v.city = ev.city AND v.clicks = {n})", " AND ", 2.05, 40,
     ),
     "conditions on one column": ("SELECT city FROM ev WHERE {}", "clicks <> {n}", " AND ", 2.2, 300),
     "ranges of one column": ("SELECT city FROM ev WHERE {}", "(clicks < {n}0 OR clicks > {n}5)", " AND ", 2.2, 200),
     "scalar subqueries": (
-        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 2.25, 40
+        "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 2.1, 40
     ),
 }  # fmt: skip
 """A statement with many parts: around them, the part, between two of them, the limit of the work for twice as many,
@@ -45,3 +52,45 @@ def test_the_work_grows_with_the_number_of_parts(name: str) -> None:
     plan(few)  # loads the modules
     parse.cache_clear()
     assert instructions(lambda: plan(many)) < most * instructions(lambda: plan(few))
+
+
+def in_chain(name: str, number: int) -> str:
+    around, part, between, _, _ = STATEMENTS[name]
+    return around.format(parts(part, number, between))
+
+
+@pytest.mark.parametrize("name", ["EXISTS", "scalar subqueries"])
+def test_a_join_is_rendered_as_often_in_a_long_chain_as_in_a_short_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each join is checked when it is made, without those below it."""
+    visited = {"_join_source": 0, "_narrowed_side": 0}
+
+    def counted(of: str) -> Callable[..., Any]:
+        function = getattr(sources, of)
+
+        def call(*args: Any) -> Any:
+            visited[of] += 1
+            return function(*args)
+
+        return call
+
+    for of in visited:
+        monkeypatch.setattr(sources, of, counted(of))
+    druid_read(plan(in_chain(name, 20)))
+    few = dict(visited)
+    druid_read(plan(in_chain(name, 40)))
+    assert few["_join_source"] >= 20
+    assert {of: number - few[of] for of, number in visited.items()} == {of: 2 * number for of, number in few.items()}
+
+
+def test_the_text_of_nested_joins_grows_with_their_number() -> None:
+    """Not with the margins of all of them."""
+    sizes = []
+    for number in (60, 90, 120):
+        read = druid_read(plan(in_chain("EXISTS", number)))
+        assert read is not None
+        text = "\n".join(json_lines("", read.query))
+        assert json.loads(text) == read.query
+        sizes.append(len(text))
+    assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
