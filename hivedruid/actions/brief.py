@@ -9,7 +9,7 @@ from typing import Any
 from hivedruid.actions.model import Action
 from hivedruid.actions.select.model import AnswerRows, RunDruidQuery, RunSparkJob
 from hivedruid.actions.writing.model import ChangeTableRows, IngestDruid, MergeTableRows, WriteTable
-from hivedruid.plan.physical import DruidInput, SparkJob
+from hivedruid.plan.physical import DruidInput, ScriptInput, SparkJob
 
 
 def brief(actions: Iterable[Action]) -> list[str]:
@@ -57,8 +57,11 @@ def _spark(job: SparkJob) -> Iterator[str]:
             yield f"a Spark job reads a native query: {native(item.read.query)}"
         else:
             yield f"a Spark job reads table {item.table.full_name}"
-    for script in job.scripts:
-        yield f"Spark runs the command {script.script.command}"
+    for part in job.computed:
+        if isinstance(part, ScriptInput):
+            yield f"Spark runs the command {part.script.command}"
+        else:
+            yield f"Spark computes {part.name} once"
 
 
 def native(query: Mapping[str, Any]) -> str:

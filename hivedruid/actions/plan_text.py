@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
+from hivedruid.plan.physical import CteInput, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob
 from hivedruid.plan.segment_files import FileScan, pieces
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
@@ -63,10 +63,17 @@ def spark_lines(job: SparkJob) -> list[str]:
                 lines += indent(_records(source.topic), 6)
                 if (rejects := rejects_name(source.table)) is not None:
                     lines.append(f"      malformed records: added to {'.'.join(rejects)}")
-    for script in job.scripts:
-        types = ", ".join(f"{column.name} {column.type}" for column in script.columns)
-        lines += [f"  <-{script.view}", f"    Script Operator: {script.script.command}", f"      sql: {script.sql}"]
-        lines.append(f"      Output:[{types}]")
+    for item in job.computed:
+        lines.append(f"  <-{item.view}")
+        if isinstance(item, CteInput):
+            lines += [f"    {item.name}, computed once", f"      sql: {item.sql}"]
+        else:
+            types = ", ".join(f"{column.name} {column.type}" for column in item.columns)
+            lines += [
+                f"    Script Operator: {item.script.command}",
+                f"      sql: {item.sql}",
+                f"      Output:[{types}]",
+            ]
     return lines
 
 
@@ -190,8 +197,12 @@ def job_document(job: SparkJob) -> dict[str, Any]:
                     item["rejects"] = ".".join(rejects)
             inputs.append(item)
     document: dict[str, Any] = {"sql": job.sql, "inputs": inputs}
-    if job.scripts:
-        document["scripts"] = [{"view": s.view, "command": s.script.command, "sql": s.sql} for s in job.scripts]
+    scripts = [item for item in job.computed if isinstance(item, ScriptInput)]
+    ctes = [item for item in job.computed if isinstance(item, CteInput)]
+    if scripts:
+        document["scripts"] = [{"view": s.view, "command": s.script.command, "sql": s.sql} for s in scripts]
+    if ctes:
+        document["ctes"] = [{"view": cte.view, "name": cte.name, "sql": cte.sql} for cte in ctes]
     return document
 
 

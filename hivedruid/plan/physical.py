@@ -158,7 +158,7 @@ class TableInput:
 @dataclass(frozen=True)
 class ScriptInput:
     """The rows of a script as a Spark view with these columns. `sql` computes those that it reads, of these types, from
-    the other inputs of the job and the scripts before it."""
+    the other inputs of the job and those computed before it."""
 
     view: str
     sql: str
@@ -168,13 +168,24 @@ class ScriptInput:
 
 
 @dataclass(frozen=True)
+class CteInput:
+    """The rows of a CTE or view with several references, which are computed once. `sql` computes them from the other
+    inputs of the job and those computed before it."""
+
+    view: str
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class SparkJob:
-    """Spark SQL (session zone UTC, ANSI off) over its inputs, and the columns of its result."""
+    """Spark SQL (session zone UTC, ANSI off) over its inputs, and the columns of its result. `computed` are inputs that
+    Spark computes from the others first, in this order."""
 
     sql: str
     inputs: tuple[DruidInput | TableInput, ...]
     columns: tuple[ResultColumn, ...]
-    scripts: tuple[ScriptInput, ...] = ()
+    computed: tuple[ScriptInput | CteInput, ...] = ()
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:

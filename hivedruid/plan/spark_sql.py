@@ -21,8 +21,8 @@ _MOST_ROWS = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class View:
-    """A Spark view. Its columns are those of a node, named by their ids or, of a table, by their own names; `has_more`:
-    it also has columns of the table that the node does not read."""
+    """A Spark view. Its columns are those of a node, named by their ids, those of a table by their own names, and those
+    of a CTE by the ids of its plan. `has_more`: it also has columns of the table that the node does not read."""
 
     name: str
     has_more: bool = False
@@ -40,8 +40,6 @@ def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | Non
     wanted = names or tuple(c.id for c in node.columns)
     query = writer.query(node, wanted)
     text = query.text
-    if writer.ctes:
-        text = f"WITH {', '.join(writer.ctes.values())} {text}"
     if wanted == tuple(query.names[c.id] for c in node.columns):
         return text
     renamed = ", ".join(
@@ -52,14 +50,12 @@ def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | Non
 
 
 def expressions_sql(expressions: Sequence[Rex], rex: SparkRex, leaf: Leaf, names: Mapping[str, str]) -> list[str]:
-    """Expressions of a statement that is not a query, whose columns have these names; `rex` has its zone and options.
-    Their subqueries contain no CTEs but those below leaves."""
+    """Expressions of a statement that is not a query, whose columns have these names; `rex` has the time zone and the
+    options."""
     writer = _Writer(rex.zone, leaf)
     writer.uses_ids = True
     writer.rex.of_partitions, writer.rex.outer = rex.of_partitions, names
-    texts = [writer.rex.sql(each, names) for each in expressions]
-    assert not writer.ctes
-    return texts
+    return [writer.rex.sql(each, names) for each in expressions]
 
 
 def _reads_partitions(node: Node) -> bool:
@@ -195,10 +191,6 @@ class _Writer:
         self.rex = SparkRex(zone, self._subquery)
         self.outside: list[set[str]] = []
         """The columns of the outer queries that the current subqueries read."""
-        self.ctes: dict[str, str] = {}
-        """The definitions of shared CTEs, in the order of WITH, by name."""
-        self._queries: dict[int, _Query] = {}
-        """The names of shared CTEs and of their columns, by the identity of their plans."""
         self.uses_ids = False
         """Whether all columns have their ids as names, which are unique in the whole plan: a subquery may read columns
         of the queries around it."""
@@ -234,8 +226,12 @@ class _Writer:
     def _source(self, node: Node, view: View) -> _Query:
         """The view, or its columns under their ids where a subquery could take others for those of the queries around
         it."""
-        of_table = isinstance(node, nodes.TableScan)
-        source = _Query(quote_identifier(view.name), {c.id: c.name if of_table else c.id for c in node.columns})
+        names = [c.id for c in node.columns]
+        if isinstance(node, nodes.TableScan):
+            names = [c.name for c in node.columns]
+        elif isinstance(node, nodes.CteScan):
+            names = [c.id for c in node.plan.columns]
+        source = _Query(quote_identifier(view.name), {c.id: n for c, n in zip(node.columns, names, strict=True)})
         if not self.uses_ids or (not view.has_more and all(id_ == name for id_, name in source.names.items())):
             return source
         return self._in_brackets(self._of(source.text, node.columns, source.names))
@@ -427,16 +423,6 @@ class _Writer:
         text = f"{block.from_} LATERAL VIEW {outer}{generator} _l AS {', '.join(generated.sources)}"
         return _Block(text, node.columns, block.exprs | generated.exprs, block.sources | generated.sources)
 
-    def _cte_scan(self, node: nodes.CteScan) -> _Block:
-        if id(node.plan) not in self._queries:
-            query = self.query(node.plan)
-            name = quote_identifier(f"cte_{len(self.ctes)}")
-            self.ctes[name] = f"{name} AS ({query.text})"
-            self._queries[id(node.plan)] = _Query(name, query.names)
-        query = self._queries[id(node.plan)]
-        pairs = zip(node.plan.columns, node.columns, strict=True)
-        return self._of(query.text, node.columns, {b.id: query.names[a.id] for a, b in pairs})
-
     def _new_names(self, columns: Sequence[PlanColumn], visible: Iterable[str] = ()) -> dict[str, str]:
         free = _FreeNames(visible)
         return {c.id: c.id if self.uses_ids else free.new(c.name or c.id) for c in columns}
@@ -473,6 +459,5 @@ _WRITERS: dict[type[Node], Callable[[_Writer, object], _Block]] = {
     nodes.SetOp: _Writer._set_op,  # type: ignore[dict-item]
     nodes.Values: _Writer._values,  # type: ignore[dict-item]
     nodes.LateralView: _Writer._lateral_view,  # type: ignore[dict-item]
-    nodes.CteScan: _Writer._cte_scan,  # type: ignore[dict-item]
     nodes.TableScan: _Writer._scan,  # type: ignore[dict-item]
 }

@@ -17,7 +17,7 @@ from hivedruid.plan.ctes import map_ctes, with_ctes
 from hivedruid.plan.literals import in_zone, zone_of
 from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan, Transform
 from hivedruid.plan.optimizer import Trace, optimize
-from hivedruid.plan.physical import Ask, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob, TableInput
+from hivedruid.plan.physical import Ask, CteInput, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.segment_scans import NO_SEGMENTS, SegmentScans
@@ -311,10 +311,10 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
     views: dict[int, str] = {}
     tables = TableViews(node, known.table_input)
     table_views: dict[int, str] = {}
-    scripts: list[ScriptInput] = []
+    computed: list[ScriptInput | CteInput] = []
 
     def number_of_views() -> int:
-        return len(inputs) + len(scripts)
+        return len(inputs) + len(computed)
 
     def leaf(node: Node) -> View | None:
         if isinstance(node, DruidQuery):
@@ -334,13 +334,19 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
                 text = to_spark_sql(node.input, known.zone, leaf, tuple(f"_{i}" for i in range(len(read))))
                 views[id(node)] = view = f"script_{number_of_views()}"
                 made = tuple(Column(c.id, c.type) for c in node.columns)
-                scripts.append(ScriptInput(view, text, tuple(c.type for c in read), node.script, made))
+                computed.append(ScriptInput(view, text, tuple(c.type for c in read), node.script, made))
             return View(views[id(node)])
+        if isinstance(node, CteScan):
+            if id(node.plan) not in views:
+                text = to_spark_sql(node.plan, known.zone, leaf)
+                views[id(node.plan)] = view = f"cte_{number_of_views()}"
+                computed.append(CteInput(view, node.name, text))
+            return View(views[id(node.plan)])
         return None
 
     sql = to_spark_sql(node, known.zone, leaf, names)
     columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
-    return SparkJob(sql, tuple(inputs), columns, tuple(scripts))
+    return SparkJob(sql, tuple(inputs), columns, tuple(computed))
 
 
 def ordered_outside(node: Node, new_column: Callable[..., PlanColumn]) -> Node:

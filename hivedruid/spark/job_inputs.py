@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.filesystems import Access
 from hivedruid.kafka_secrets import in_files
-from hivedruid.plan.physical import DruidInput, SparkJob, TableInput
+from hivedruid.plan.physical import CteInput, DruidInput, ScriptInput, SparkJob, TableInput
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.private import private_folder
 from hivedruid.spark import inputs, malformed, paths, remote, segment_scans, topics
@@ -19,7 +20,7 @@ from hivedruid.spark.cells import identifier
 from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
-from hivedruid.spark.relations import query
+from hivedruid.spark.relations import Frames, kept, query, release
 from hivedruid.spark.serde import is_json
 
 if TYPE_CHECKING:
@@ -42,24 +43,32 @@ class JobInputs:
     rejects: RejectsTables | None
     note: Callable[[str], None]
 
+    @contextmanager
     def frames(
         self, running: Job, job: SparkJob, druid_files: Mapping[str, Path], access: Access, scratch: Path
-    ) -> dict[str, DataFrame]:
-        found = {}
+    ) -> Iterator[Frames]:
+        """The inputs of a job. The rows of its CTEs are kept for the duration of the block."""
+        found: dict[str, DataFrame] = {}
         for item in job.inputs:
             if isinstance(item, TableInput) and item.table.kind == "kafka":
                 found[item.view] = self._topic_frame(running.spark, item, scratch)
             else:
                 found[item.view] = self._frame(running, item, druid_files, access)
-        if job.scripts:
-            from hivedruid.spark.scripts import script_folder, script_frame
+        with ExitStack() as stack:
+            for part in job.computed:
+                read = {view: frame for view, frame in found.items() if identifier(view) in part.sql}
+                rows = query(running.spark, part.sql, read)
+                if isinstance(part, CteInput):
+                    found[part.view] = kept(running.spark, rows)
+                    stack.callback(release, found[part.view])
+                else:
+                    found[part.view] = self._script_frame(running.spark, rows, part, scratch)
+            yield found
 
-            folder = script_folder(self.settings, scratch)
-            for script in job.scripts:
-                read = {view: frame for view, frame in found.items() if identifier(view) in script.sql}
-                rows = query(running.spark, script.sql, read)
-                found[script.view] = script_frame(running.spark, rows, script, self.settings, folder)
-        return found
+    def _script_frame(self, spark: SparkSession, rows: DataFrame, script: ScriptInput, scratch: Path) -> DataFrame:
+        from hivedruid.spark.scripts import script_folder, script_frame
+
+        return script_frame(spark, rows, script, self.settings, script_folder(self.settings, scratch))
 
     def _frame(
         self, running: Job, item: DruidInput | TableInput, druid_files: Mapping[str, Path], access: Access

@@ -330,7 +330,8 @@ class SparkRunner:
                 self._handed_over(_segment_locations(job), SegmentReadError) as access,
             ):
                 needed = job if has_frames else NOTHING
-                yield running.spark, self._job_inputs.frames(running, needed, druid_files, access, scratch)
+                with self._job_inputs.frames(running, needed, druid_files, access, scratch) as frames:
+                    yield running.spark, frames
             self._check_topics(job)
         except (HiveDruidError, GeneratorExit, KeyboardInterrupt):
             raise

@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from hivedruid.spark.calls import SparkCall
+
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
@@ -37,3 +39,28 @@ def query(spark: SparkSession, sql: str, frames: Frames = MappingProxyType({})) 
     from pyspark.sql.connect.plan import SQL, SubqueryAlias
 
     return DataFrame(SQL(sql, views=[SubqueryAlias(frame._plan, view) for view, frame in frames.items()]), spark)
+
+
+def kept(spark: SparkSession, rows: DataFrame) -> DataFrame:
+    """The rows, computed now and kept by Spark until `release`: they are the same whenever they are read. If Spark
+    loses some of them, what reads them fails."""
+    from pyspark.sql.connect.session import SparkSession
+
+    found: list[DataFrame] = []
+
+    def work() -> None:
+        SparkSession._active_session.session = spark  # of this thread, which ends with the call
+        found.append(rows.localCheckpoint())
+
+    SparkCall(spark, work).wait()
+    # The finalizer would send a request from any thread that collects garbage, which can wait for its own lock in grpc.
+    found[0]._plan._spark_session = None
+    return found[0]
+
+
+def release(frame: DataFrame) -> None:
+    from pyspark.sql.connect.plan import RemoveRemoteCachedRelation
+
+    client = frame.sparkSession.client
+    with suppress(Exception):  # if the server is gone, so are the rows
+        client.execute_command(RemoveRemoteCachedRelation(frame._plan).command(session=client))

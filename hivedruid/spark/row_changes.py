@@ -11,12 +11,11 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.plan.physical import SparkJob, TableInput
-from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import fit, identifier
 from hivedruid.spark.failures import full_text
 from hivedruid.spark.inputs import iceberg_name
 from hivedruid.spark.procedures import ATTEMPTS, ConflictError, conflict_error, repeated
-from hivedruid.spark.relations import views
+from hivedruid.spark.relations import kept, release, views
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -154,32 +153,7 @@ def _kept_rows(runner: SparkRunner, jobs: Mapping[str, SparkJob]) -> Iterator[di
         yield rows
     finally:
         for frame in rows.values():
-            _release(frame)
-
-
-def kept(spark: SparkSession, rows: DataFrame) -> DataFrame:
-    """The rows, computed now and kept by Spark until `_release`: they are the same whenever they are read. If Spark
-    loses some of them, what reads them fails."""
-    from pyspark.sql.connect.session import SparkSession
-
-    found: list[DataFrame] = []
-
-    def work() -> None:
-        SparkSession._active_session.session = spark  # of this thread, which ends with the call
-        found.append(rows.localCheckpoint())
-
-    SparkCall(spark, work).wait()
-    # The finalizer would send a request from any thread that collects garbage, which can wait for its own lock in grpc.
-    found[0]._plan._spark_session = None
-    return found[0]
-
-
-def _release(frame: DataFrame) -> None:
-    from pyspark.sql.connect.plan import RemoveRemoteCachedRelation
-
-    client = frame.sparkSession.client
-    with suppress(Exception):  # if the server is gone, so are the rows
-        client.execute_command(RemoveRemoteCachedRelation(frame._plan).command(session=client))
+            release(frame)
 
 
 def _step(kind: str, condition: str | None, assignments: Sequence[tuple[str, str]], table: Table) -> str:

@@ -10,7 +10,7 @@ from hivedruid.catalog.types import BIGINT, STRING
 from hivedruid.plan.build import MAX_COPIES
 from hivedruid.plan.ctes import cte_scans, with_ctes
 from hivedruid.plan.nodes import CteScan, Node
-from hivedruid.plan.physical import DruidInput
+from hivedruid.plan.physical import CteInput, DruidInput
 from hivedruid.plan.reasons import left_outside
 from hivedruid.plan.show import tree
 from hivedruid.plan.split import QueryPlan, native_queries, spark_job
@@ -84,12 +84,23 @@ def test_a_shared_cte_in_a_subquery() -> None:
     assert [scan.name for scan in cte_scans(made.node)] == ["c5"]
 
 
-def test_spark_sql_defines_a_shared_cte_once() -> None:
+def test_spark_computes_a_shared_cte_once() -> None:
+    """Spark itself would write the query of a CTE in the place of each of its references."""
     made = plan(doubled(12))
-    sql = spark_job(made).sql
-    assert sql.startswith("WITH `cte_0` AS (")
-    assert [sql.count(f"`cte_{n}` AS (") for n in range(3)] == [1, 1, 0]
-    assert len(cte_scans(made.node)) == 2
+    job = spark_job(made)
+    first, second = [item for item in job.computed if isinstance(item, CteInput)]
+    assert [scan.name for scan in cte_scans(made.node)] == [first.name, second.name]
+    assert f"`{first.view}`" in second.sql
+    assert [item.view in job.sql for item in (first, second)] == [False, True]
+
+
+def test_the_text_of_spark_sql_is_linear_in_the_levels() -> None:
+    step = MAX_COPIES.bit_length() + 1
+    sizes = []
+    for levels in (2, 3, 4, 8):
+        job = spark_job(plan(doubled(levels * step)))
+        sizes.append(len(job.sql) + sum(len(item.sql) for item in job.computed))
+    assert sizes[3] - sizes[2] < 4.2 * (sizes[2] - sizes[1])
 
 
 def test_explain_shows_a_shared_cte_once() -> None:

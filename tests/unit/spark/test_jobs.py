@@ -27,10 +27,11 @@ from hivedruid.catalog.types import (
 )
 from hivedruid.cells import YearMonthInterval
 from hivedruid.errors import SemanticError, SparkError
-from hivedruid.plan.physical import DruidInput, DruidRead, Field, SparkJob
+from hivedruid.plan.physical import CteInput, DruidInput, DruidRead, Field, SparkJob
 from hivedruid.results import ResultColumn
+from hivedruid.session import Session
+from hivedruid.spark import job_inputs, relations, session
 from hivedruid.spark import rows as rows_module
-from hivedruid.spark import session
 from tests.unit.spark.conftest import Home, columns, eventually, files_table, iceberg_table, job
 
 pytestmark = pytest.mark.spark
@@ -184,6 +185,41 @@ def test_failed_job_leaves_no_view(home: Home, lines: Callable[..., Path]) -> No
         home.query("SELECT b FROM t", table)
     with pytest.raises(SparkError, match="cannot be found"):
         home.query("SELECT a FROM t")
+
+
+def test_a_cte_is_computed_once_and_released(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    released: list[str] = []
+
+    def release(frame: Any) -> None:
+        released.append(str(frame.columns))
+        relations.release(frame)
+
+    monkeypatch.setattr(job_inputs, "release", release)
+    computed = (
+        CteInput("cte_0", "c", "SELECT uuid() AS a FROM range(3)"),
+        CteInput("cte_1", "d", "SELECT x.a FROM `cte_0` x JOIN `cte_0` y ON x.a = y.a"),
+    )
+    made = replace(job("SELECT count(*) FROM `cte_1` x JOIN `cte_0` y ON x.a = y.a"), computed=computed)
+    assert list(home.runner.rows(made)) == [(3,)]
+    assert released == ["['a']", "['a']"]
+
+
+def test_levels_of_ctes_with_two_references(tmp_path: Path) -> None:
+    """As one query the ten levels would be a join of a thousand tables."""
+    (tmp_path / "ev").mkdir()
+    (tmp_path / "ev" / "a.csv").write_text("a,1\nb,2\n")
+    step = "c{0} AS (SELECT a.x, b.s + {0} AS s FROM c{1} a JOIN c{1} b ON a.x = b.x)"
+    levels = ", ".join(step.format(n, n - 1) for n in range(1, 11))
+    with Session(tmp_path / "home") as opened:
+        *_, last = (
+            list(opened.execute(statement).rows)
+            for statement in opened.statements(
+                "CREATE EXTERNAL TABLE ev (x string, s bigint) ROW FORMAT DELIMITED FIELDS TERMINATED BY ','"
+                f" LOCATION '{tmp_path}/ev';"
+                f" WITH c0 AS (SELECT x, sum(s) AS s FROM ev GROUP BY x), {levels} SELECT x, s FROM c10 ORDER BY x"
+            )
+        )
+    assert last == [("a", 56), ("b", 57)]
 
 
 def test_a_query_is_one_request(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
