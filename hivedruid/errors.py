@@ -165,6 +165,10 @@ class ConnectError(ExecutionError):
     pass
 
 
+CLOSE = 0.6
+"""The least ratio of difflib of a name that is suggested."""
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A hint with the closest candidate, or None if nothing is close. Names with line breaks are not suggested."""
     # The result of difflib.get_close_matches, which compares all candidates above 0.6 completely: slow for thousands of
@@ -172,7 +176,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(b=name)
-    closest, characters, places = (0.6, ""), set(name), _places(name)
+    closest, characters, places = (CLOSE, ""), set(name), _places(name)
     for bound, alike in _by_bound(name, [c for c in candidates if "\n" not in c]):
         if bound < closest[0]:
             break
@@ -204,12 +208,16 @@ def _common(places: dict[str, int], candidate: str) -> int:
 
 
 def _by_bound(name: str, candidates: list[str]) -> list[tuple[float, list[str]]]:
-    """The candidates by the largest ratio that their lengths and their common characters allow, the largest first."""
+    """The candidates by the largest ratio that their lengths and their common characters allow, the largest first;
+    without those that are not close."""
     without = str.maketrans("", "", name.replace("\n", ""))
     foreign = "\n".join(candidates).translate(without).split("\n")
-    groups: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for candidate, length, others in zip(candidates, map(len, candidates), map(len, foreign), strict=False):
-        groups[length, others].append(candidate)
+    shapes = list(zip(map(len, candidates), map(len, foreign), strict=False))
     size = len(name)
-    bounds = [(2.0 * min(size, length - n) / (size + length or 1), alike) for (length, n), alike in groups.items()]
-    return sorted(bounds, reverse=True)
+    bounds = {(length, n): 2.0 * min(size, length - n) / (size + length or 1) for length, n in set(shapes)}
+    near = {shape for shape, bound in bounds.items() if bound >= CLOSE}
+    groups: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for shape, candidate in zip(shapes, candidates, strict=True):
+        if shape in near:
+            groups[shape].append(candidate)
+    return sorted(((bounds[shape], alike) for shape, alike in groups.items()), reverse=True)
