@@ -130,9 +130,21 @@ def _height(choice: tuple[str, ...], known: dict[str, int]) -> int | None:
 
 
 @cache
-def words() -> dict[str, st.SearchStrategy[str]]:
-    fixed = {t.name: st.just(t.pattern.value) for t in grammar().terminals if isinstance(t.pattern, PatternStr)}
-    return {**WORDS, **fixed}
+def fixed() -> dict[str, str]:
+    """The terminals that have one text."""
+    return {t.name: t.pattern.value for t in grammar().terminals if isinstance(t.pattern, PatternStr)}
+
+
+@cache
+def alternatives(rule: str, *, smallest: bool) -> st.SearchStrategy[tuple[str, ...]] | tuple[str, ...]:
+    """What a rule is replaced by; a single alternative is not drawn, which costs as much as parsing a word."""
+    choices = expansions()[rule]
+    if rule == "name":
+        choices = [("!NAME",)] * 12 + choices  # most unusual names are not valid for a table
+    if smallest:
+        depths = [_height(choice, heights()) or 0 for choice in choices]
+        choices = [choice for choice, depth in zip(choices, depths, strict=True) if depth == min(depths)]
+    return choices[0] if len(choices) == 1 else st.sampled_from(choices)
 
 
 @st.composite
@@ -144,16 +156,12 @@ def sentences(draw: st.DrawFn, starts: tuple[str, ...], size: int = 60) -> str:
     while todo:
         part = todo.pop()
         if part.startswith("!"):
-            result.append(draw(words()[part[1:]]))
+            word = part[1:]
+            result.append(fixed()[word] if word in fixed() else draw(WORDS[word]))
             continue
         left -= 1
-        choices = expansions()[part]
-        if part == "name":
-            choices = [("!NAME",)] * 12 + choices  # most unusual names are not valid for a table
-        if left <= 0:
-            smallest = min(_height(choice, heights()) or 0 for choice in choices)
-            choices = [choice for choice in choices if (_height(choice, heights()) or 0) == smallest]
-        todo.extend(reversed(draw(st.sampled_from(choices))))
+        found = alternatives(part, smallest=left <= 0)
+        todo.extend(reversed(found if isinstance(found, tuple) else draw(found)))
     return " ".join(result)
 
 
