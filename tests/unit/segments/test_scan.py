@@ -47,7 +47,7 @@ def test_every_type(path: Path) -> None:
 @each_segment
 def test_pieces_have_each_row_once(path: Path) -> None:
     scan = Scan((("id", "LONG"), ("id", "LONG")), None, {})
-    for pieces in (1, 2, 7, 299, 1000):
+    for pieces in (1, 2, 7, 299, 1000) if path == ZIPS[0] else (1, 2, 7):  # many take long, and depend on no encoding
         found = [row for piece in range(pieces) for row in values(scan, path, piece=piece, pieces=pieces)]
         assert found == [(n, n) for n in range(300)]
     only = Scan(
