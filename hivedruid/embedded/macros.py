@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from hivedruid.embedded.coercion import JSON_MACROS
 
@@ -194,6 +195,7 @@ def macros_for(sql: str) -> list[str]:
     return [f"CREATE MACRO IF NOT EXISTS {_BY_NAME[name]} AS ({body})" for name, body in bodies.items()]
 
 
+@cache
 def _special_upper() -> str:
     """WHEN branches for the characters whose upper case is more than one character (Unicode's SpecialCasing)."""
     pairs = ((chr(code), chr(code).upper()) for code in range(0x80, 0x10000) if not 0xD800 <= code < 0xE000)
