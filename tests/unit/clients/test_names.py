@@ -33,7 +33,7 @@ def druid(version: str, *, strict: bool) -> Callable[[Asked], Answer]:
 
 def created(home: Path, url: str, name: str, *then: str) -> None:
     with Session(home, hiveconf={"druid.url": url}) as session:
-        for statement in session.statements(";".join([CREATE.format(name), *then])):
+        for statement in session.statements(";\n".join([CREATE.format(name), *then])):
             session.execute(statement)
 
 
