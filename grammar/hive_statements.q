@@ -181,6 +181,10 @@ LOCK TABLE t SHARED;
 RELOAD FUNCTIONS;
 ALTER TABLE t PARTITION (k = 1) CONCATENATE;
 ALTER TABLE t TOUCH;
+-- rule: resources
+ADD JAR '/opt/functions.jar';
+LIST JARS;
+DELETE FILES '/opt/sessions.py';
 -- rule: privilege
 GRANT INSERT ON t TO GROUP g;
 -- rule: principal

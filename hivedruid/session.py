@@ -304,7 +304,7 @@ class Session:
         from hivedruid.actions.complete_plan import complete_plan
         from hivedruid.clients.topics import topic_state
 
-        return complete_plan(parsed, snapshot, note, self.druid, topic_state, self.catalog, self._catalogs.names)
+        return complete_plan(parsed, snapshot, note, self._get_services(), topic_state)
 
     def _rehearse(self, parsed: Statement, built: StatementPlan) -> Result:
         """The plan of a statement; catalog names and settings are changed so that later statements see them."""
@@ -418,7 +418,7 @@ class Session:
         return Facts(
             self.catalog, self._catalogs.renewed(), self.druid, self._get_spark,
             {**self.settings, "hive.local.time.zone": self.settings.time_zone}, self.now(), self.database, self.home,
-            self.variables, self._dry_run, temporary_functions=self.temporary_functions,
+            self.variables, self._dry_run, asks_spark=not self._dry_run, temporary_functions=self.temporary_functions,
         )  # fmt: skip
 
     def _get_services(self) -> Services:

@@ -10,26 +10,21 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.build import build
 
 if TYPE_CHECKING:
+    from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note, StatementPlan
     from hivedruid.actions.topics import Ask
-    from hivedruid.catalog.resolution import Names
-    from hivedruid.catalog.store import Catalog
-    from hivedruid.engine.engine import DruidEngine
+    from hivedruid.errors import Span
     from hivedruid.parser.statements import Statement
+    from hivedruid.spark.jobs import SparkRunner
 
 
 def complete_plan(
-    statement: Statement,
-    snapshot: Snapshot,
-    note: Note | None,
-    druid: Callable[[], DruidEngine],
-    topic: Ask,
-    catalog: Catalog,
-    names: Names,
+    statement: Statement, snapshot: Snapshot, note: Note | None, services: Services, topic: Ask
 ) -> StatementPlan:
     """Build the statement, and again if it reads archived times, segments or topics."""
-    built = build(statement, snapshot, note)
+    druid, catalog, names = services.druid, services.catalog, services.catalogs.names
+    built, snapshot = _with_signatures(statement, snapshot, note, services.spark)
     if not built.plans:
         return built
     known = snapshot
@@ -59,3 +54,26 @@ def complete_plan(
         if topics := needed_topics(built, snapshot, topic):
             known = replace(known, topics=topics)
     return built if known is snapshot else build(statement, known)
+
+
+def _with_signatures(
+    statement: Statement, snapshot: Snapshot, note: Note | None, spark: Callable[[], SparkRunner]
+) -> tuple[StatementPlan, Snapshot]:
+    """The plan, and the snapshot with what its calls of functions in Java return. Spark is asked for one call after the
+    other: the arguments of one may contain another."""
+    if snapshot.signatures is None or all(each.language != "java" for each in snapshot.called):
+        return build(statement, snapshot, note), snapshot
+    from hivedruid.plan.java_calls import UnknownSignature
+
+    while True:
+        notes: list[tuple[str, Span | None]] = []
+        try:
+            built = build(statement, snapshot, lambda *each: notes.append(each))  # noqa: B023
+        except UnknownSignature as asked:
+            known = {**(snapshot.signatures or {}), asked.question: spark().signature(asked)}
+            snapshot = replace(snapshot, signatures=known)
+            continue
+        for each in notes:
+            if note is not None:
+                note(*each)
+        return built, snapshot

@@ -23,7 +23,8 @@ class Facts:
     Iceberg catalogs elsewhere.
 
     With `plan_only` nothing is executed: if Druid cannot be reached, the catalog alone is used. `with_figures`: read
-    the statistics of every table, not only those that choose between plans.
+    the statistics of every table, not only those that choose between plans. `asks_spark`: Spark may be asked for what
+    functions in Java return.
     """
 
     catalog: Catalog
@@ -36,5 +37,6 @@ class Facts:
     home: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     plan_only: bool = False
+    asks_spark: bool = True
     with_figures: bool = False
     temporary_functions: Functions = field(default_factory=dict)

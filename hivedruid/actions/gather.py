@@ -98,7 +98,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         partitions=partitions, partition_folders=folders,
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),
-        new_place=reader.new_place, functions=reader.functions, called=reader.called(statement, facts.database),
+        new_place=reader.new_place, signatures={} if facts.asks_spark else None,
+        functions=reader.functions, called=reader.called(statement, facts.database),
         new_function=_new_function(statement, reader, facts), version=_version(facts),
     )  # fmt: skip
 

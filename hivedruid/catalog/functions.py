@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 TEMPORARY = ""
 """The database of temporary functions."""
-DETERMINISTIC_PREFIX, VARYING_PREFIX, JAVA_PREFIX = SPARK_PREFIXES = "udf_", "varying_udf_", "java_udf_"
+DETERMINISTIC_PREFIX, VARYING_PREFIX = "udf_", "varying_udf_"
+Kind = Literal["function", "aggregate", "generator"]
+JAVA_PREFIXES: Mapping[Kind, str] = {"function": "java_udf_", "aggregate": "java_udaf_", "generator": "java_udtf_"}
+OF_JAVA = tuple(JAVA_PREFIXES.values())
+SPARK_PREFIXES = (DETERMINISTIC_PREFIX, VARYING_PREFIX, *OF_JAVA)
 """The names of these functions in Spark, and as operators of expressions, begin with one of them; no built-in
 function's does. Those with the second one are not deterministic."""
 
@@ -27,10 +31,11 @@ function's does. Those with the second one are not deterministic."""
 class UserFunction:
     """A function that CREATE FUNCTION added.
 
-    `code` is `module.function` of Python, or the class of a Hive UDF in Java; `resources` are the files of USING: one
-    Python file, or jars. `parameters` and `returns` are the types of a Python function; those of a Java class are only
-    known to Spark. `least` is the number of arguments without defaults; with `is_variadic` the last parameter stands
-    for any number of arguments. `stamp` is the hash of the Python file when the function was created.
+    `code` is `module.function` of Python, or the class of a Hive function in Java, whose `kind` it is; `resources` are
+    the files of USING: one Python file, or jars. `parameters` and `returns` are the types of a Python function; those
+    of a Java class depend on the call, and Spark returns them. `least` is the number of arguments without defaults;
+    with `is_variadic` the last parameter stands for any number of arguments. `stamp` is the hash of the Python file
+    when the function was created.
     """
 
     database: str
@@ -45,6 +50,7 @@ class UserFunction:
     resources: tuple[str, ...] = ()
     help: str = ""
     stamp: str = ""
+    kind: Kind = "function"
 
     @property
     def full_name(self) -> str:
@@ -56,7 +62,7 @@ class UserFunction:
         counted = replace(self, database="", resources=self.resources if self.language == "java" else ())
         digest = hashlib.sha256(_definition(counted).encode()).hexdigest()[:8]
         prefix = DETERMINISTIC_PREFIX if self.is_deterministic else VARYING_PREFIX
-        prefix = JAVA_PREFIX if self.language == "java" else prefix
+        prefix = JAVA_PREFIXES[self.kind] if self.language == "java" else prefix
         return f"{prefix}{re.sub(r'[^a-z0-9_]', '_', self.name)}_{digest}"
 
     @property
@@ -77,7 +83,7 @@ class UserFunction:
     def described(self) -> str:
         """`signature returns type: Python module.function`."""
         if self.language == "java":
-            return f"{self.signature}: Java class {self.code}"
+            return f"{self.signature}: Java {'class' if self.kind == 'function' else self.kind} {self.code}"
         return f"{self.signature} returns {self.returns}: Python {self.code}"
 
 
@@ -130,6 +136,8 @@ def _definition(function: UserFunction) -> str:
         "is_variadic": function.is_variadic, "is_deterministic": function.is_deterministic,
         "resources": list(function.resources), "help": function.help, "stamp": function.stamp,
     }  # fmt: skip
+    if function.kind != "function":
+        value["kind"] = function.kind
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -51,11 +51,13 @@ _RAW: dict[str, tuple[str, str]] = {
     "RESET": ("utility", "parse_reset"),
     "SOURCE": ("utility", "parse_source"),
 }
-_OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN")
+_OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN", "ADD", "LIST")
 FIRST_WORDS = tuple(dict.fromkeys((*_PARSERS, *_RAW, *_OTHERS)))
 """The first words of statements."""
 _INSTEAD = {
     "TERMINATE": "use STOP INGESTION table to stop an ingestion",
+    "ADD": "use ADD JAR path or ADD FILE path",
+    "LIST": "use LIST JARS or LIST FILES",
 }
 
 
@@ -77,8 +79,10 @@ def parse_command(source: SourceStatement, word: str, start: int, end: int) -> S
         module, function = _RAW[word]
         return getattr(import_module(f"hivedruid.parser.{module}"), function)(source, end)  # type: ignore[no-any-return]
     if word != "INSERT":
-        from hivedruid.parser.refused import refuse, without_effect
+        from hivedruid.parser.refused import refuse, resources, without_effect
 
+        if (changed := resources(source, word, end)) is not None:
+            return changed
         if (accepted := without_effect(source, word, end)) is not None:
             return accepted
         refuse(source, word, start, end)

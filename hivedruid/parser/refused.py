@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hivedruid.errors import Span, UnsupportedError
+from hivedruid.errors import ParseError, Span, UnsupportedError
 from hivedruid.locations import absolute
-from hivedruid.parser.statements.utility import WithoutEffect
+from hivedruid.parser.statements.utility import Resources, WithoutEffect
 from hivedruid.parser.tokens import next_sign
 from hivedruid.script import SourceStatement
 
@@ -35,9 +35,8 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("ROLLBACK", "transactions are not supported: each statement is a transaction of its own", "remove it"),
     ("KILL QUERY", "KILL QUERY is not supported: other sessions' statements are unknown",
      "use Ctrl-C to cancel your own statement, KILL TASK 'id' to stop a Druid task"),
-    ("LIST", "LIST is not supported",
-     "SET hivedruid.transform.files shows the files of ADD FILE; jars belong to functions"),
-    ("DELETE FILE", "DELETE FILE is not supported", "SET hivedruid.transform.files= removes the files of ADD FILE"),
+    ("LIST ARCHIVE", "archives are not supported", "use LIST JARS or LIST FILES"),
+    ("DELETE ARCHIVE", "archives are not supported", "use DELETE JAR or DELETE FILE"),
     ("CREATE MACRO", "CREATE MACRO is not supported: macros are temporary", "use CREATE TEMPORARY MACRO"),
     ("CREATE TEMPORARY VIEW", "CREATE TEMPORARY VIEW is not supported: Hive has no temporary views",
      "use CREATE VIEW, and DROP VIEW at the end, or name the query in a WITH clause"),
@@ -53,7 +52,6 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 _ROLES = "hivedruid has no users or roles", "configure permissions in Druid and on the file system"
 _LOCKS = "hivedruid has no table locks", "statements only see complete writes"
-_JARS = "jars belong to functions", "name it in CREATE FUNCTION … AS 'class' USING JAR 'path'"
 _FILES = (
     "scripts of TRANSFORM are not run",
     "SET hivedruid.transform.enabled=true, or for a Python function use CREATE FUNCTION … USING FILE 'path'",
@@ -68,7 +66,6 @@ _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     "LOCK DATABASE": _LOCKS,
     "UNLOCK TABLE": _LOCKS,
     "UNLOCK DATABASE": _LOCKS,
-    **{f"ADD {kind}": _JARS for kind in ("JAR", "JARS")},
     **{f"ADD {kind}": _FILES for kind in ("FILE", "FILES", "ARCHIVE", "ARCHIVES")},
     "RELOAD FUNCTION": _RELOAD,
     "RELOAD FUNCTIONS": _RELOAD,
@@ -113,16 +110,29 @@ def without_effect(source: SourceStatement, word: str, end: int) -> WithoutEffec
         if found is not None and len(words) >= length:
             span = source.span(end - len(word), words[length - 1][1])
             name = " ".join(each for each, _ in words[:length])
-            files = _files(source, words[length - 1][1]) if name.startswith("ADD FILE") else ()
+            files = paths(source, words[length - 1][1]) if name.startswith("ADD FILE") else ()
             return WithoutEffect(source, f"{name} has no effect: {found[0]}", found[1], span, files)
     return None
 
 
-def _files(source: SourceStatement, end: int) -> tuple[str, ...]:
-    """The paths of ADD FILE, from the script's folder."""
+def resources(source: SourceStatement, word: str, end: int) -> Resources | None:
+    """The statement whose first word ends at `end`, if it is about the jars or the files of the session."""
+    words = _words(source, word, end)
+    kind = words[1][0].removesuffix("S") if len(words) > 1 else ""
+    if word not in ("ADD", "DELETE", "LIST") or kind not in ("JAR", "FILE") or (word, kind) == ("ADD", "FILE"):
+        return None
+    given = paths(source, words[1][1])
+    if word == "ADD" and not given:
+        at = source.span(words[1][1])
+        raise ParseError("expected the path of a jar", span=at, hint="use ADD JAR path")
+    return Resources(source, word.lower(), kind.lower(), given)  # type: ignore[arg-type]
+
+
+def paths(source: SourceStatement, end: int) -> tuple[str, ...]:
+    """The paths of ADD FILE or JAR, from the script's folder."""
     text = re.sub(r"(?m)(?:^|\s)--.*$", "", source.text[end:]).rstrip().removesuffix(";")
-    paths = re.findall(r"'[^']*'|\"[^\"]*\"|\S+", text)
-    return tuple(absolute(path.strip("'\"").removeprefix("file://"), source) for path in paths)
+    found = re.findall(r"'[^']*'|\"[^\"]*\"|\S+", text)
+    return tuple(absolute(path.strip("'\"").removeprefix("file://"), source) for path in found)
 
 
 def role(source: SourceStatement, span: Span) -> WithoutEffect:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import ViewFacts
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.plan.file_counts import FileCount, PartitionChoice
+    from hivedruid.plan.java_calls import Signatures
     from hivedruid.plan.nodes import TableScan
     from hivedruid.plan.rex import Rex
     from hivedruid.plan.segment_scans import ScannedSegments
@@ -34,7 +35,8 @@ class PlannerFacts:
     which data sources are needed. `topics` are the offsets of Kafka tables that are read, by (database, name), once the
     times whose offsets are needed are known. `tiers` describes the parts of tiered tables, by (database, name).
     `answers` contains the rows of native queries that have run for this statement, by the text of the query
-    (`plan.ask_first`); None if none may be run. `functions` are those that users created.
+    (`plan.ask_first`); None if none may be run. `functions` are those that users created, `signatures`
+    what calls of those in Java return; None if Spark cannot be asked.
     """
 
     settings: Mapping[str, str]
@@ -53,6 +55,7 @@ class PlannerFacts:
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
     tiers: Mapping[tuple[str, str], TierFacts] = field(default_factory=dict)
     functions: Functions = field(default_factory=dict)
+    signatures: Signatures | None = None
 
     def table(self, database: str | None, name: str) -> Table | None:
         return self.tables.get(((database or self.database).lower(), name.lower()))

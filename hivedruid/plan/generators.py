@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hivedruid.catalog import types as t
+from hivedruid.catalog.functions import shown_name
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError
 from hivedruid.plan.functions import GENERATORS
+from hivedruid.plan.java_calls import is_java, is_java_generator
 from hivedruid.plan.nodes import LateralView, Node, PlanColumn, Project
 from hivedruid.plan.rex import Call, Literal, Over, Rex, Subquery, has
 
@@ -18,13 +20,13 @@ NewColumn = Callable[[str, HiveType], PlanColumn]
 
 
 def is_generator(rex: Rex) -> bool:
-    return isinstance(rex, Call) and rex.op in GENERATORS
+    return is_java_generator(rex) or (isinstance(rex, Call) and rex.op in GENERATORS)
 
 
 def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[PlanColumn, ...]:
     """The columns of the generated rows, named by AS or by default. Raises SemanticError, without a position, for a
     wrong number of names."""
-    if not (isinstance(generator, Call) and generator.op in GENERATORS):
+    if not (isinstance(generator, Call) and is_generator(generator)):
         raise SemanticError(
             "a table-generating function is required here", hint="for example explode(), inline() or stack()"
         )
@@ -32,7 +34,7 @@ def generated(generator: Rex, names: list[str], new_column: NewColumn) -> tuple[
         raise SemanticError(f"{generator.op}() takes an array or a map, not NULL")
     fields = _fields(generator)
     if names and fields and len(names) != len(fields) and t.UNKNOWN not in [a.type for a in generator.args]:
-        raise SemanticError(f"{generator.op}() returns {len(fields)} columns, but AS names {len(names)}")
+        raise SemanticError(f"{shown_name(generator.op)}() returns {len(fields)} columns, but AS names {len(names)}")
     if not names:
         names = [name for name, _ in fields] or ["col"]
     types = [type_ for _, type_ in fields] if len(fields) == len(names) else [t.UNKNOWN] * len(names)
@@ -56,6 +58,8 @@ def lateral_view(
 
 def _fields(generator: Call) -> list[tuple[str, HiveType]]:
     """The names and types of its columns, as far as its arguments determine them; none otherwise."""
+    if is_java(generator):
+        return list(zip(generator.type.fields, generator.type.children, strict=True))
     op, args = generator.op.removesuffix("_outer"), generator.args
     if op in ("json_tuple", "parse_url_tuple"):
         return [(f"c{i}", t.STRING) for i in range(len(args) - 1)]

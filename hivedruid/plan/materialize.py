@@ -129,7 +129,7 @@ def fit_definition(table: Table, node: Node) -> Definition | str:
     if table.properties.get("druid.query.granularity", "NONE").upper() != "NONE":
         return f"druid.query.granularity rounds its {TIME_COLUMN}"
     for rex in (part for inner in node.walk() for e in inner.expressions() for part in walk(e)):
-        if isinstance(rex, Call) and rex.op.startswith(SPARK_PREFIXES):
+        if isinstance(rex, Call | Agg) and rex.op.startswith(SPARK_PREFIXES):
             return f"it calls {shown_name(rex.op)}(), whose code may change"
     return definition_of(node)
 

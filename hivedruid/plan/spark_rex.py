@@ -12,9 +12,9 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.functions import JAVA_PREFIX
-from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, TIMESTAMP, HiveType, spark_type
+from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
 from hivedruid.plan import literals
+from hivedruid.plan.java_calls import is_java, java_sql, returned
 from hivedruid.plan.masks import MASKS
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
 from hivedruid.plan.spark_casts import (
@@ -117,7 +117,7 @@ class SparkRex:
         if isinstance(rex, Literal):
             return literal_sql(rex.value, rex.type)
         if isinstance(rex, Agg):
-            return self._aggregate(rex)
+            return returned(rex, self._aggregate(rex))
         if isinstance(rex, Over):
             return self._over(rex)
         if isinstance(rex, Subquery):
@@ -135,6 +135,8 @@ class SparkRex:
         return f"EXISTS ({text})" if rex.kind == "exists" else f"({text})"
 
     def _aggregate(self, rex: Agg) -> str:
+        if is_java(rex):
+            return java_sql(rex, self._sql)
         args = ", ".join(self._sql(a) for a in rex.args) if rex.args else "*"
         filtered = f" FILTER (WHERE {self._sql(rex.condition)})" if rex.condition else ""
         if rex.op in _WITHIN_GROUP:
@@ -154,7 +156,8 @@ class SparkRex:
         window = f"OVER ({' '.join(parts)})"
         if isinstance(rex.call, Agg) and rex.call.distinct:
             return distinct_over(rex.call, window, self._sql)
-        return f"{self._sql(rex.call)}{nulls} {window}"
+        call = self._aggregate(rex.call) if isinstance(rex.call, Agg) else self._sql(rex.call)
+        return returned(rex, f"{call}{nulls} {window}")
 
     def sort_key(self, key: SortKey) -> str:
         nulls = "FIRST" if key.nulls_first else "LAST"
@@ -190,9 +193,8 @@ class SparkRex:
             return special(self, rex)
         if op in _KEEP_INSTANTS:
             return f"{op}({', '.join(self._sql(a) for a in args)})"
-        if op.startswith(JAVA_PREFIX):  # Hive's classes have one type of timestamps
-            given = (f"CAST({self._sql(a)} AS TIMESTAMP)" if a.type == TIMESTAMP else self._sql(a) for a in args)
-            return f"{op}({', '.join(given)})"
+        if is_java(rex):
+            return returned(rex, java_sql(rex, self._sql))
         return f"{op}({', '.join(self.local(a) for a in args)})"  # functions of a time use the session's calendar
 
     def _string_in(self, rex: Call) -> str:

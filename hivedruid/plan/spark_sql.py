@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hivedruid.catalog.types import BOOLEAN
+from hivedruid.catalog.types import BOOLEAN, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.plan import nodes
 from hivedruid.plan.ctes import with_ctes
+from hivedruid.plan.java_calls import has_times, is_java
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs, walk
 from hivedruid.plan.spark_rex import SparkRex
@@ -421,7 +422,12 @@ class _Writer:
         generator = self._sql(node.generator, block)
         outer = "OUTER " if node.outer else ""
         text = f"{block.from_} LATERAL VIEW {outer}{generator} _l AS {', '.join(generated.sources)}"
-        return _Block(text, node.columns, block.exprs | generated.exprs, block.sources | generated.sources)
+        made = _Block(text, node.columns, block.exprs | generated.exprs, block.sources | generated.sources)
+        if is_java(node.generator):
+            times = [c for c in node.generated if has_times(c.type)]
+            made.exprs |= {c.id: f"CAST({generated.exprs[c.id]} AS {spark_type(c.type)})" for c in times}
+            made.projected = bool(times)
+        return made
 
     def _new_names(self, columns: Sequence[PlanColumn], visible: Iterable[str] = ()) -> dict[str, str]:
         free = _FreeNames(visible)

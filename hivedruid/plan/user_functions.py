@@ -15,6 +15,7 @@ from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError
 from hivedruid.plan.common_types import precision_scale
+from hivedruid.plan.java_calls import java_call
 from hivedruid.plan.rex import Call, Rex
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def qualified_call(c: Converter, e: exp.Expr) -> Rex:
 
 def user_call(c: Converter, function: UserFunction, e: exp.Expr) -> Rex:
     """The call with its arguments cast to the types of the parameters, as far as that loses nothing."""
-    args = [c.convert(each) for each in e.expressions]
     if function.language == "java":
-        return Call(function.returns, function.spark_name, tuple(args))
+        return java_call(c, function, e)
+    args = [c.convert(each) for each in e.expressions]
     most = None if function.is_variadic else len(function.parameters)
     if len(args) < function.least or (most is not None and len(args) > most):
         raise SemanticError(

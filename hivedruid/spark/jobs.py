@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
     from hivedruid.druid.planned_segments import SegmentPlan
     from hivedruid.engine.capabilities import SegmentStorage
+    from hivedruid.plan.java_calls import Signature, UnknownSignature
     from hivedruid.spark.metastore_iceberg import Commit
     from hivedruid.spark.session import Job
     from hivedruid.spark.tiers import Division
@@ -125,6 +126,14 @@ class SparkRunner:
     def use(self, functions: Iterable[UserFunction]) -> None:
         """Make functions of users available to the jobs of a statement."""
         self._functions = {function.spark_name: function for function in functions}
+
+    def signature(self, question: UnknownSignature) -> Signature:
+        """What a call of a function in Java returns. Raises SemanticError if it does not accept the arguments."""
+        from hivedruid.spark.user_functions import signature
+
+        self.use([question.function])
+        with self.running(NOTHING) as spark:
+            return signature(spark, question)
 
     def rows(self, job: SparkJob) -> Batches:
         """The result rows of the job, streamed; the job ends when the last row is consumed."""
@@ -390,6 +399,7 @@ class SparkRunner:
             self._settings,
             self._home,
             libraries=bool(needed or of_topics or has_libraries),
+            hive=any(each.language == "java" for each in self._functions.values()),
             progress=self._progress,
             name=self._name,
         ) as running:

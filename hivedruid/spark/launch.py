@@ -11,7 +11,7 @@ from pathlib import Path
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.references import secret
 from hivedruid.spark.keeper import Configuration
-from hivedruid.spark.server import Wanted
+from hivedruid.spark.server import CATALOG_IMPLEMENTATION, Wanted
 
 MEANING = {
     "spark.sql.ansi.enabled": "false",
@@ -41,7 +41,6 @@ STATIC = {
     ),
 }
 
-CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
 HIVE_CATALOG = {
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:hivedruid;create=true",
     "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
@@ -109,9 +108,13 @@ def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in settings.items() if key.startswith("spark.") and value and key not in _CLIENT}
 
 
-def start_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings that only take effect at server start and were SET."""
-    given = {"spark.master": "local[*]", **spark_settings(settings)}
+def start_settings(settings: Mapping[str, str], *, hive: bool = False) -> dict[str, str]:
+    """The settings that only take effect at server start and were SET, with `hive` those of Hive support."""
+    given = {
+        "spark.master": "local[*]",
+        **spark_settings(settings),
+        **({CATALOG_IMPLEMENTATION: "hive"} if hive else {}),
+    }
     return {key: given[key] for key in sorted(given) if not key.startswith("spark.sql.") or key in _START_SQL}
 
 

@@ -38,6 +38,9 @@ from hivedruid.private import private_file, private_folder
 SPARK_HOME = "HIVEDRUID_SPARK_HOME"
 """Environment variable: the folder whose server is used instead of the home's own (for tests with many homes)."""
 
+CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
+"""The setting of Hive support, which functions in Java need."""
+
 LOG_FILE = Path("logs", "spark.log")
 LOG_LIMIT = 10_000_000
 """Bytes after which the log is rotated to spark.log.1."""
@@ -81,9 +84,12 @@ class Server:
     idle: float
 
     def suits(self, wanted: Wanted) -> bool:
+        given, required = dict(self.settings), dict(wanted.settings)
+        if CATALOG_IMPLEMENTATION not in required:  # other jobs can use a server with Hive support, too
+            given.pop(CATALOG_IMPLEMENTATION, None)
         return (
             self.version == wanted.version
-            and dict(self.settings) == dict(wanted.settings)
+            and given == required
             and (not wanted.needs_libraries or self.libraries == wanted.libraries)
         )
 

@@ -143,19 +143,20 @@ def job(
     home: Path,
     *,
     libraries: bool = False,
+    hive: bool = False,
     progress: Progress = lambda _: None,
     owner: str = "",
     name: str = "",
 ) -> Iterator[Job]:
-    """The session of a home folder for one job; `libraries` when the job touches an Iceberg or a Kafka table. `name` is
-    that of the session, if the home has several.
+    """The session of a home folder for one job; `libraries` when the job touches an Iceberg or a Kafka table, `hive`
+    when it calls functions in Java. `name` is that of the session, if the home has several.
 
     The server is started if necessary and runs at least until the end of the block. Ctrl-C cancels running jobs.
     With `owner`, the session belongs to that owner (`server.owner`), and outlives this process.
     Raises ConnectError if Java is missing or too old or `spark.remote` cannot be reached, SparkError if Spark fails to
     start.
     """
-    with _service(settings, home, libraries=libraries, progress=progress) as (where, own):
+    with _service(settings, home, libraries=libraries, hive=hive, progress=progress) as (where, own):
         progress("")
         with _changing:
             client = _client(where, own, settings, (home, name), owner)
@@ -194,7 +195,7 @@ def session(settings: Mapping[str, str], home: Path) -> SparkSession:
 def start(settings: Mapping[str, str], home: Path, progress: Progress) -> Server:
     """The home's shared server, started if necessary."""
     where = server.shared_home(home)
-    with _own(settings, where, log_file(where), libraries=False, progress=progress) as known:
+    with _own(settings, where, log_file(where), libraries=False, hive=False, progress=progress) as known:
         return known
 
 
@@ -231,7 +232,7 @@ def log_file(home: Path) -> Path:
 
 @contextmanager
 def _service(
-    settings: Mapping[str, str], home: Path, *, libraries: bool, progress: Progress
+    settings: Mapping[str, str], home: Path, *, libraries: bool, hive: bool, progress: Progress
 ) -> Iterator[tuple[Path, Server | None]]:
     """The service for one job: the folder of hivedruid's own server with the session, or None for an external
     server."""
@@ -240,7 +241,7 @@ def _service(
         return
     where = server.shared_home(home) if launch.is_local(settings) else _private_folder()
     try:
-        with _own(settings, where, _log_of(where, home), libraries=libraries, progress=progress) as known:
+        with _own(settings, where, _log_of(where, home), libraries=libraries, hive=hive, progress=progress) as known:
             with _changing:
                 server.held[where] = server.held.get(where, 0) + 1
             try:
@@ -254,13 +255,13 @@ def _service(
 
 @contextmanager
 def _own(
-    settings: Mapping[str, str], where: Path, log: Path, *, libraries: bool, progress: Progress
+    settings: Mapping[str, str], where: Path, log: Path, *, libraries: bool, hive: bool, progress: Progress
 ) -> Iterator[Server]:
     def wanted() -> Wanted:
         group = _libraries(settings)
         jars = artifacts.resolve(group, progress) if libraries else [artifacts.cached(artifact) for artifact in group]
         library = os.pathsep.join(map(str, jars)) if all(jars) else ""
-        return Wanted(version(), launch.start_settings(settings), library, needs_libraries=libraries)
+        return Wanted(version(), launch.start_settings(settings, hive=hive), library, needs_libraries=libraries)
 
     def begin(required: Wanted) -> Server:
         if required.libraries:

@@ -6,17 +6,27 @@ import the module. Other modules that it imports must be installed where the wor
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog import types as t
 from hivedruid.catalog.functions import UserFunction
-from hivedruid.catalog.types import spark_type
-from hivedruid.spark import function_calls
+from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.errors import SemanticError
+from hivedruid.spark import failures, function_calls
 from hivedruid.user_code import load
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.types import DataType
+
+    from hivedruid.plan.java_calls import Signature, UnknownSignature
+
+
+_UNHANDLED = re.compile(r"^No handler for UDF/UDAF/UDTF '[^']*': (?:[\w.$]+: )?|; line \d+ pos \d+$")
+"""What Spark adds to the message of a class."""
 
 
 def register(spark: SparkSession, functions: Iterable[UserFunction]) -> None:
@@ -58,3 +68,39 @@ def _register_java(spark: SparkSession, function: UserFunction) -> None:
     using = f" USING {jars}" if jars else ""
     name = function.spark_name
     spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {name} AS {quote_string(function.code)}{using}").collect()
+
+
+def signature(spark: SparkSession, asked: UnknownSignature) -> Signature:
+    """The names and types of the columns that a call of a function in Java returns. Spark analyzes the question, and
+    runs nothing."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        fields = spark.sql(asked.question).schema.fields
+    except AnalysisException as error:
+        given = ", ".join(map(str, asked.types))
+        reason = _UNHANDLED.sub("", failures.first_line(failures.full_text(error)))
+        raise SemanticError(
+            f"{asked.function.name}({given}) is not a valid call: {reason}",
+            span=asked.span,
+            hint=f"check the arguments: {asked.function.described}",
+        ) from error
+    return tuple((field.name.lower(), _hive_type(field.dataType)) for field in fields)
+
+
+def _hive_type(given: DataType) -> HiveType:
+    """Hive's classes have one type of timestamps, which Spark's TIMESTAMP is for them."""
+    from pyspark.sql import types as spark
+
+    match given:
+        case spark.ArrayType():
+            return t.array_of(_hive_type(given.elementType))
+        case spark.MapType():
+            return HiveType("map", children=(_hive_type(given.keyType), _hive_type(given.valueType)))
+        case spark.StructType():
+            children = tuple(_hive_type(field.dataType) for field in given.fields)
+            return HiveType("struct", children=children, fields=tuple(field.name.lower() for field in given.fields))
+        case spark.DecimalType():
+            return t.decimal(given.precision, given.scale)
+    name = given.simpleString()
+    return HiveType(name) if name in t.TYPES else t.UNKNOWN

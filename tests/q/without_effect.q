@@ -6,14 +6,23 @@ SET ROLE r;
 DROP ROLE r;
 LOCK TABLE t PARTITION (a = 1) EXCLUSIVE;
 UNLOCK TABLE t;
-ADD JAR hdfs://host/x.jar;
 ADD FILES /a /b;
 RELOAD FUNCTIONS;
 EXPLAIN GRANT ALL TO USER u;
 SET hivedruid.statements.without.effect=refuse;
 GRANT SELECT ON t TO USER u;
-ADD JAR /x.jar;
 -- not accepted
 SHOW LOCKS;
 LOCK t;
 ADD t;
+LIST t;
+-- the jars of the session
+EXPLAIN ADD JAR /x.jar;
+ADD JARS hdfs://host/x.jar '/a b.jar'
+  /c.jar;
+LIST JARS;
+DELETE JAR /c.jar /unknown.jar;
+LIST JAR /c.jar '/a b.jar';
+DELETE JARS;
+LIST JARS;
+ADD JAR;

@@ -2,67 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from struct import unpack
 from zipfile import BadZipFile, ZipFile
 
-from hivedruid.catalog.functions import UserFunction
+from hivedruid.catalog.functions import Kind, UserFunction
 from hivedruid.catalog.types import UNKNOWN
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.local.artifacts import pyspark_folder
 
 SETTING = "spark.sql.catalogImplementation"
-_UDF = {"org/apache/hadoop/hive/ql/exec/UDF", "org/apache/hadoop/hive/ql/udf/generic/GenericUDF"}
-_OTHERS = {
-    "org/apache/hadoop/hive/ql/exec/UDAF": "an aggregate function",
-    "org/apache/hadoop/hive/ql/udf/generic/GenericUDAFResolver": "an aggregate function",
-    "org/apache/hadoop/hive/ql/udf/generic/GenericUDTF": "a table-generating function",
+JARS = "hivedruid.jars"
+"""The setting with the jars of ADD JAR."""
+_KINDS: Mapping[str, Kind] = {
+    "org/apache/hadoop/hive/ql/exec/UDF": "function",
+    "org/apache/hadoop/hive/ql/udf/generic/GenericUDF": "function",
+    "org/apache/hadoop/hive/ql/exec/UDAF": "aggregate",
+    "org/apache/hadoop/hive/ql/udf/generic/AbstractGenericUDAFResolver": "aggregate",
+    "org/apache/hadoop/hive/ql/udf/generic/GenericUDTF": "generator",
 }
-"""The classes and interfaces of Hive's other kinds of functions."""
+"""The classes that Spark accepts, which a function extends."""
+_REFUSED = {
+    "org/apache/hadoop/hive/ql/udf/generic/GenericUDAFResolver": "it must extend AbstractGenericUDAFResolver",
+    "org/apache/hadoop/hive/ql/udf/ptf/TableFunctionResolver": "Spark has no PTF; only windows and UDTF are supported",
+}
 
 
-def java_function(database: str, name: str, code: str, jars: tuple[str, ...], catalog: str) -> UserFunction:
-    """A Hive UDF. `catalog` is the value of SETTING. Raises UnsupportedError for a class that Spark cannot run as a
-    function of one row, or not as it is started."""
-    if catalog != "hive":
-        raise UnsupportedError(
-            f"the Java function {code} requires Spark with Hive support",
-            hint=f"SET {SETTING}=hive before the first Spark job, or write it in Python: CREATE FUNCTION {name} AS"
-            " 'module.function'",
-        )
+def java_function(
+    database: str, name: str, code: str, jars: tuple[str, ...], settings: Mapping[str, str]
+) -> UserFunction:
+    """A function of Hive, of the jars of USING, else of those of ADD JAR. Raises UnsupportedError for a class that
+    Spark cannot run, or not as it is started."""
+    _check_support(name, code, settings)
+    added = tuple(settings.get(JARS, "").splitlines())
     for jar in jars:
         if not Path(jar).is_file():
             raise SemanticError(f"no file {jar}", hint="USING JAR takes the path of a jar on this machine")
+    present = tuple(jar for jar in (*jars, *added) if Path(jar).is_file())
     own = sorted((pyspark_folder() / "jars").glob("hive-exec-*.jar"))
-    kind = _kind(code.replace(".", "/"), [*map(Path, jars), *own])
+    class_name = code.replace(".", "/")
+    kind = _kind(class_name, [*map(Path, present), *own])
     if kind is None:
-        hint = "check the name of the class, which includes its package" if jars else "add USING JAR 'path of its jar'"
+        missing = [jar for jar in added if jar not in present]
+        hint = "check the name of the class, which includes its package"
+        hint = hint if jars or present else f"use ADD JAR, or add USING JAR 'path' to CREATE FUNCTION {name}"
+        hint = f"ADD JAR named {missing[0]}, which is no file on this machine" if missing else hint
         raise SemanticError(f"no Java class {code} in the jars", hint=hint)
-    if kind:
+    if not jars and _class_file(class_name, own) is not None:
+        present = ()
+    return UserFunction(database, name, code, "java", UNKNOWN, resources=present, kind=kind)
+
+
+def _check_support(name: str, code: str, settings: Mapping[str, str]) -> None:
+    """hivedruid's own servers get Hive support when a statement calls such a function."""
+    given = settings.get(SETTING, "")
+    if given not in ("", "hive"):
         raise UnsupportedError(
-            f"the Java class {code} is {kind}; only UDF and GenericUDF classes are supported",
-            hint="use the built-in functions: run SHOW FUNCTIONS",
+            f"the Java function {code} requires Spark with Hive support, but {SETTING} is {given}",
+            hint=f"RESET {SETTING}, or write it in Python: CREATE FUNCTION {name} AS 'module.function'",
         )
-    return UserFunction(database, name, code, "java", UNKNOWN, resources=jars)
+    if settings.get("spark.remote") and given != "hive":
+        raise UnsupportedError(
+            f"the Java function {code} requires a Spark Connect server with Hive support",
+            hint=f"SET {SETTING}=hive if the server of spark.remote has it",
+        )
 
 
-def _kind(name: str, jars: Iterable[Path]) -> str | None:
-    """ "" for a function of one row, what else it is, or None if there is no such class."""
+def _kind(name: str, jars: Iterable[Path]) -> Kind | None:
+    """What a class is, None if there is none of that name. Raises UnsupportedError for what Spark cannot run."""
     jars, seen, waiting = tuple(jars), set[str](), [name]
+    reason = "it is not a UDF, UDAF or UDTF of Hive"
     while waiting:
         current = waiting.pop()
-        if current in _UDF:
-            return ""
-        if current in _OTHERS:
-            return _OTHERS[current]
+        if current in _KINDS:
+            return _KINDS[current]
+        reason = _REFUSED.get(current, reason)
         data = _class_file(current, jars) if current not in seen else None
         seen.add(current)
         if data is not None:
             waiting += _parents(data)
         elif current == name:
             return None
-    return "not a function of Hive"
+    raise UnsupportedError(
+        f"Spark cannot run the Java class {name.replace('/', '.')}: {reason}",
+        hint="use the built-in functions: run SHOW FUNCTIONS",
+    )
 
 
 def _class_file(name: str, jars: Iterable[Path]) -> bytes | None:

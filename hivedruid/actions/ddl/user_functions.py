@@ -32,10 +32,10 @@ def new_function(statement: CreateFunction, functions: Functions, facts: Facts) 
 def _loaded(statement: CreateFunction, database: str, facts: Facts) -> UserFunction:
     name, code = statement.name.name, statement.code
     if statement.jars or (_JAVA_CLASS.fullmatch(code) and not statement.file):
-        from hivedruid.actions.ddl.java_functions import SETTING, java_function
+        from hivedruid.actions.ddl.java_functions import java_function
 
         jars = tuple(absolute(jar, statement.source) for jar in statement.jars)
-        return java_function(database, name, code, jars, facts.settings.get(SETTING, ""))
+        return java_function(database, name, code, jars, facts.settings)
     from hivedruid.actions.ddl.python_functions import python_function
 
     file = absolute(statement.file, statement.source) if statement.file else ""

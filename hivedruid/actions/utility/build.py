@@ -14,6 +14,7 @@ from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import utility as u
 
 FILES = "hivedruid.transform.files"
+JARS = "hivedruid.jars"
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -56,6 +57,8 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
             return show.show_table_properties(statement, snapshot)
         case u.SetSetting():
             return _set(statement, snapshot)
+        case u.Resources():
+            return _resources(statement, snapshot)
         case u.ResetSettings():
             return ResetSetting(statement.key)
         case u.CreateMacro():
@@ -64,6 +67,17 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
             return ChangeMacro(statement.name)
         case _:
             assert_never(statement)
+
+
+def _resources(statement: u.Resources, snapshot: Snapshot) -> Action:
+    """As in Hive, deleting what was not added is no error. A jar that does not exist is one of CREATE FUNCTION only: in
+    many scripts it has a SerDe, which hivedruid does not need."""
+    key = JARS if statement.kind == "jar" else FILES
+    known, given = snapshot.settings.get(key, "").splitlines(), statement.paths
+    if statement.change == "list":
+        return show.lines([path for path in known if path in given or not given])
+    kept = [*known, *given] if statement.change == "add" else [path for path in known if given and path not in given]
+    return ChangeSetting(key, "\n".join(dict.fromkeys(kept)))
 
 
 def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:

@@ -36,6 +36,10 @@ def _show(columns: Iterable[str], rows: Iterable[Row], *, is_text: bool = False)
     return Show(tuple(ResultColumn(name, STRING) for name in columns), tuple(rows), is_text)
 
 
+def lines(texts: Iterable[str]) -> Show:
+    return _show(("resource",), [(text,) for text in texts], is_text=True)
+
+
 def settings(statement: u.SetSetting, snapshot: Snapshot) -> Show:
     """SET, SET -v and SET key, as lines of `key=value`."""
     from hivedruid.settings import listing, shown

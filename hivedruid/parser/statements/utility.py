@@ -94,13 +94,22 @@ class SetSetting(Statement):
 
 @dataclass(frozen=True)
 class WithoutEffect(Statement):
-    """A statement of Hive that is accepted and does nothing, for a reason: GRANT, LOCK TABLE, ADD JAR, …. `files` are
+    """A statement of Hive that is accepted and does nothing, for a reason: GRANT, LOCK TABLE, …. `files` are
     those of ADD FILE, which has an effect if scripts may run."""
 
     reason: str
     hint: str
     span: Span | None = None
     files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Resources(Statement):
+    """ADD, DELETE and LIST JAR, and DELETE and LIST FILE. Without paths all are meant."""
+
+    change: Literal["add", "delete", "list"]
+    kind: Literal["jar", "file"]
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,7 @@ EffectiveStatement = (
     | ShowCreateDatabase
     | ShowTableProperties
     | SetSetting
+    | Resources
     | ResetSettings
     | CreateMacro
     | DropMacro

@@ -14,7 +14,7 @@ import pytest
 from hivedruid.actions.ddl.java_functions import java_function
 from hivedruid.actions.ddl.python_functions import python_function
 from hivedruid.catalog import types as t
-from hivedruid.catalog.functions import UserFunction, add_function, all_functions, remove_function
+from hivedruid.catalog.functions import add_function, all_functions, remove_function
 from hivedruid.catalog.types import HiveType, decimal
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.plan.user_functions import fits
@@ -175,26 +175,43 @@ def test_results_of_another_type_are_errors(type_: HiveType, value: Any) -> None
 HIVE_UDF = "org.apache.hadoop.hive.ql.udf."
 
 
-@pytest.mark.parametrize("name", ["UDFHex", "generic.GenericUDFInitCap", "generic.GenericUDFToDate"])
-def test_java_functions_of_one_row(name: str) -> None:
-    found = java_function("", "f", HIVE_UDF + name, (), "hive")
-    assert found == UserFunction("", "f", HIVE_UDF + name, "java", t.UNKNOWN)
-    assert found.spark_name.startswith("java_udf_f_")
+SHOP = str(Path(__file__).parents[2] / "hive" / "functions" / "shop.jar")
 
 
 @pytest.mark.parametrize(
-    ("name", "jars", "catalog", "message"),
+    ("name", "prefix"),
     [
-        (HIVE_UDF + "UDFHex", (), "in-memory", "requires Spark with Hive support"),
-        (HIVE_UDF + "generic.GenericUDAFMax", (), "hive", "is an aggregate function"),
-        (HIVE_UDF + "generic.GenericUDTFExplode", (), "hive", "is a table-generating function"),
-        (HIVE_UDF + "generic.UDTFCollector", (), "hive", "is not a function of Hive"),
-        ("com.example.Missing", (), "hive", "no Java class com.example.Missing"),
-        ("com.example.Missing", ("/nowhere/my.jar",), "hive", "no file /nowhere/my.jar"),
+        ("UDFHex", "java_udf_"),
+        ("generic.GenericUDFInitCap", "java_udf_"),
+        ("generic.GenericUDAFMax", "java_udaf_"),
+        ("generic.GenericUDTFExplode", "java_udtf_"),
     ],
 )
-def test_java_classes_that_are_refused(name: str, jars: Sequence[str], catalog: str, message: str) -> None:
+def test_java_functions(name: str, prefix: str) -> None:
+    found = java_function("", "f", HIVE_UDF + name, (), {"hivedruid.jars": SHOP})
+    assert (found.language, found.returns, found.resources) == ("java", t.UNKNOWN, ())
+    assert found.spark_name.startswith(f"{prefix}f_")
+
+
+def test_java_functions_of_added_jars() -> None:
+    found = java_function("", "f", "shop.Mean", (), {"hivedruid.jars": f"/nowhere/serde.jar\n{SHOP}"})
+    assert (found.kind, found.resources) == ("aggregate", (SHOP,))
+
+
+@pytest.mark.parametrize(
+    ("name", "jars", "settings", "message"),
+    [
+        (HIVE_UDF + "UDFHex", (), {"spark.sql.catalogImplementation": "in-memory"}, "requires Spark with Hive support"),
+        (HIVE_UDF + "UDFHex", (), {"spark.remote": "sc://x"}, "requires a Spark Connect server with Hive support"),
+        (HIVE_UDF + "generic.UDTFCollector", (), {}, "it is not a UDF, UDAF or UDTF of Hive"),
+        (HIVE_UDF + "ptf.NoopWithMap$NoopWithMapResolver", (), {}, "Spark has no PTF"),
+        ("com.example.Missing", (), {}, "no Java class com.example.Missing"),
+        ("com.example.Missing", (), {"hivedruid.jars": "/nowhere/x.jar"}, "no Java class com.example.Missing"),
+        ("com.example.Missing", ("/nowhere/my.jar",), {}, "no file /nowhere/my.jar"),
+    ],
+)
+def test_java_classes_that_are_refused(name: str, jars: Sequence[str], settings: dict[str, str], message: str) -> None:
     with pytest.raises((SemanticError, UnsupportedError)) as error:
-        java_function("", "f", name, tuple(jars), catalog)
+        java_function("", "f", name, tuple(jars), settings)
     assert message in error.value.message
     assert error.value.hint or "no file" in message

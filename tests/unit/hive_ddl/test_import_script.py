@@ -177,7 +177,7 @@ def test_a_managed_table_with_a_location_is_kept_with_a_note() -> None:
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("ADD JAR /x.jar", "jars belong to functions"),
+        ("ADD ARCHIVE /x.zip", "scripts of TRANSFORM are not run"),
         ("ALTER TABLE t CONCATENATE", "CONCATENATE has no effect"),
         ("SHOW LOCKS", "no table locks"),
         ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),
