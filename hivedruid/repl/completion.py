@@ -15,6 +15,7 @@ from hivedruid.repl.vocabulary import Candidate
 if TYPE_CHECKING:
     from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.table import Table
+    from hivedruid.repl.elsewhere import NamesElsewhere
     from hivedruid.session import Session
 
 Read = TypeVar("Read")
@@ -22,10 +23,11 @@ Read = TypeVar("Read")
 
 class Names:
     """The names of a session's catalog. Each is read once, without a request to Druid or Spark. If the catalog cannot
-    be read, there are none: the next statement reports it."""
+    be read, there are none: the next statement reports it. `elsewhere` has those of other catalogs that are known."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, elsewhere: NamesElsewhere | None = None) -> None:
         self._catalog = session.catalog
+        self._elsewhere = elsewhere
         self._temporary = session.temporary_functions
         self.database = session.database
         self._tables: dict[str, tuple[str, ...]] = {}
@@ -33,8 +35,12 @@ class Names:
         self._found: dict[tuple[str, str], Table | None] = {}
 
     @cached_property
-    def databases(self) -> tuple[str, ...]:
+    def _of_home(self) -> tuple[str, ...]:
         return _read(self._catalog.databases, ())
+
+    @property
+    def databases(self) -> tuple[str, ...]:
+        return _merged(self._of_home, self._elsewhere.databases()) if self._elsewhere is not None else self._of_home
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -61,7 +67,12 @@ class Names:
     def tables(self, database: str) -> tuple[str, ...]:
         if database not in self._tables:
             self._tables[database] = _read(partial(self._catalog.table_names, database), ())
-        return self._tables[database]
+        if self._elsewhere is None:
+            return self._tables[database]
+        from hivedruid.catalog.resolution import Names as AllNames
+
+        place = _read(partial(AllNames(self._catalog, None).iceberg_place, database), None)
+        return _merged(self._tables[database], self._elsewhere.tables(database, place))
 
     def views(self, database: str) -> tuple[str, ...]:
         if database not in self._views:
@@ -72,6 +83,10 @@ class Names:
         if (database, name) not in self._found:
             self._found[database, name] = _read(partial(self._catalog.resolve, database, name), None)
         return self._found[database, name]
+
+
+def _merged(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*first, *second}))
 
 
 def _read(read: Callable[[], Read], default: Read) -> Read:

@@ -19,6 +19,7 @@ from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.repl import vocabulary
 from hivedruid.repl.commands import COMMANDS, FILE
 from hivedruid.repl.completion import Names, complete
+from hivedruid.repl.elsewhere import NamesElsewhere
 from hivedruid.repl.history import History, StatementLexer
 from hivedruid.repl.shell import Shell, head, is_finished
 from hivedruid.versions import VERSION
@@ -127,16 +128,19 @@ def _complete(buffer: Buffer) -> None:
 
 
 class SqlCompleter(Completer):
-    """Completion of names at the cursor. The names of the catalog are read once for each prompt."""
+    """Completion of names at the cursor. The names of the catalog are read once for each prompt, those of other
+    catalogs in the background."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._paths = PathCompleter(expanduser=True)
-        self._names = Names(session)
+        self._elsewhere = NamesElsewhere(session.settings)
+        self.refresh()
 
     def refresh(self) -> None:
         """Read the names of the catalog again when the next completion needs them."""
-        self._names = Names(self._session)
+        self._names = Names(self._session, self._elsewhere)
+        self._elsewhere.databases()
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         is_typing = complete_event.text_inserted
