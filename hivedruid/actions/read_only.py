@@ -1,6 +1,6 @@
 """Refuse statements that would change databases or tables of other catalogs. In a Hive metastore INSERT into external
-tables of files is allowed, with hivedruid.catalog = metastore also CREATE and DROP; in the Iceberg catalog of a
-database, what changes rows, CREATE and DROP TABLE."""
+tables of files is allowed, and what changes rows of Iceberg tables, with hivedruid.catalog = metastore also CREATE and
+DROP; in the Iceberg catalog of a database, what changes rows, CREATE and DROP TABLE."""
 
 from __future__ import annotations
 
@@ -20,16 +20,25 @@ if TYPE_CHECKING:
 
 def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
     """Raises UnsupportedError, with the position of the name."""
-    from hivedruid.parser.statements.writing import Insert
+    from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
+    from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
 
     for name in _changed(statement, may_drop=creates_there(facts.settings)):
         table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
         if table is not None and table.iceberg is not None:
             _check_iceberg(statement, table, name.span)
         if table is not None and table.metastore:
-            if not isinstance(statement, Insert):
+            if isinstance(statement, ChangeRows | Merge) and not table.is_view:
+                plain = (
+                    "it is a table of files",
+                    "use INSERT OVERWRITE TABLE … SELECT with the rows that remain or change",
+                )
+                reason = table.unwritable or (None if is_iceberg_of_metastore(table) else plain)
+                _check_write(table, "change rows of", reason, name.span)
+            elif isinstance(statement, Insert):
+                _check_write(table, "insert into", table.unwritable, name.span)
+            else:
                 raise _refused(table, name.span)
-            _check_insert(table, name.span)
     there = creates_there(facts.settings)
     for database, span, follows in _databases(statement, facts.database):
         if _is_in_iceberg(statement, database, facts, span) or facts.names.metastore is None:
@@ -87,11 +96,11 @@ def _is_in_iceberg(statement: Statement, database: str, facts: Facts, span: Span
     return True
 
 
-def _check_insert(table: Table, span: Span | None) -> None:
-    if table.unwritable is not None:
-        reason, hint = table.unwritable
+def _check_write(table: Table, what: str, why: tuple[str, str] | None, span: Span | None) -> None:
+    if why is not None:
+        reason, hint = why
         raise UnsupportedError(
-            f"cannot insert into {table.full_name} in the Hive metastore {table.metastore}: {reason}", span=span,
+            f"cannot {what} {table.full_name} in the Hive metastore {table.metastore}: {reason}", span=span,
             hint=hint,
         )  # fmt: skip
 

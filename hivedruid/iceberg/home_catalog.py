@@ -101,6 +101,13 @@ def registered(home: Path, table_id: str) -> str | None:
     return None if row is None else str(row[0])
 
 
+def names(home: Path, prefix: str) -> list[str]:
+    """The tables in the catalog whose names begin with `prefix`."""
+    with _errors(catalog_file(home)), closing(connect(catalog_file(home), mode="rw", patience=BUSY)) as connection:
+        query = "SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND substr(table_name, 1, ?) = ?"
+        return [str(name) for (name,) in connection.execute(query, (CATALOG, len(prefix), prefix))]
+
+
 def remove(home: Path, table_id: str) -> None:
     """Remove a table from the catalog, if it is in it."""
     path = catalog_file(home)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -116,7 +116,7 @@ class SparkRunner:
         self._rejects = rejects
         self._name = name
         self._progress = progress
-        self._note = note
+        self.note = note
         self.iceberg = IcebergTables(self._home, settings)
         self._schemas = schemas
         self._job_inputs = JobInputs(settings, FileSchemas(settings), self.iceberg, schemas, rejects, note)
@@ -221,6 +221,12 @@ class SparkRunner:
         from hivedruid.spark.metastore_iceberg import insert
 
         return insert(self, self._home, job, table, commit, overwrite=overwrite)
+
+    def changed_in_metastore(self, table: Table, commit: Commit) -> AbstractContextManager[Table]:
+        """An Iceberg table of a Hive metastore as one whose rows can be changed; see `metastore_iceberg`."""
+        from hivedruid.spark.metastore_iceberg import changed_rows
+
+        return changed_rows(self, self._home, table, commit)
 
     def maintain(self, table: Table, work: Callable[[SparkSession], T], otherwise: T) -> T:
         """Run procedures on a managed table; returns `otherwise` if nothing was written to it."""
@@ -335,7 +341,7 @@ class SparkRunner:
             druid_files = self._read_druid(job, scratch)
             with (
                 self._job(job, target) as running,
-                status.shown(running.spark, self._settings, details, self._progress, self._note),
+                status.shown(running.spark, self._settings, details, self._progress, self.note),
                 self._handed_over(_segment_locations(job), SegmentReadError) as access,
             ):
                 needed = job if has_frames else NOTHING
@@ -430,7 +436,7 @@ class SparkRunner:
         reason = None if self._warned else launch.open_driver(self._settings)
         if reason is not None:
             self._warned = True
-            self._note(launch.OPEN_DRIVER.format(reason=reason))
+            self.note(launch.OPEN_DRIVER.format(reason=reason))
 
     @contextmanager
     def _handed_over(self, locations: Iterable[str], failure: type[HiveDruidError]) -> Iterator[Access]:

@@ -95,6 +95,10 @@ def _view(stored: StoredTable, uris: str) -> Table:
     )  # fmt: skip
 
 
+def is_iceberg_of_metastore(table: Table) -> bool:
+    return bool(table.metastore) and table.format == ICEBERG
+
+
 def _iceberg(table: Table) -> Table:
     if METADATA_LOCATION not in table.properties:
         return replace(table, unreadable=(f"it is an Iceberg table without the property {METADATA_LOCATION}", _COPY))

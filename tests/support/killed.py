@@ -32,6 +32,7 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.streams import Streams
 from hivedruid.clients import lifecycle
 from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.metastore import HiveMetastore
 from hivedruid.clients.transactions import Transaction
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.errors import HiveDruidError
@@ -39,7 +40,7 @@ from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
-from hivedruid.spark import partition_writing, row_changes, tiers
+from hivedruid.spark import partition_writing, row_changes, tiers, writing
 from hivedruid.spark import streams as commits
 from hivedruid.spark.jobs import SparkRunner
 
@@ -245,6 +246,8 @@ def _watch(moments: Moments) -> None:
         (tiers, ("delete_batch", "delete_rows")),
         (row_changes, ("change_rows", "kept", "commit")),
         (partition_writing, ("stage",)),
+        (writing, ("append_or_replace",)),
+        (HiveMetastore, ("commit_iceberg",)),
         (moves, ("move_files",)),
         (Batches, ("keep",)),
         (Transaction, ("write", "commit")),

@@ -30,6 +30,7 @@ from hivedruid.plan.scope import Relation, Scope
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.plan.split import optimized, spark_job
+from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -43,7 +44,8 @@ def merge(statement: Merge, snapshot: Snapshot, note: Note | None) -> StatementP
     """Raises SemanticError and UnsupportedError, with the position."""
     table = find_table(statement.table, snapshot)
     refuse_if_materialized(table, "merge into", statement.table.span)
-    table.check("change rows", statement.table.span)
+    if not is_iceberg_of_metastore(table):
+        table.check("change rows", statement.table.span)
     if table.is_tiered:
         raise UnsupportedError(
             f"MERGE into the tiered table {table.full_name} is not supported",

@@ -34,6 +34,7 @@ from hivedruid.plan.spark_sql import expressions_sql
 from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.plan.split import optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS, of_known_batches
+from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.writing import ChangeRows
@@ -46,7 +47,7 @@ def change_rows(statement: ChangeRows, snapshot: Snapshot, note: Note | None) ->
     """Raises SemanticError and UnsupportedError, with the position."""
     table = find_table(statement.table, snapshot)
     refuse_if_materialized(table, "change rows of", statement.table.span)
-    if not table.is_tiered:
+    if not (table.is_tiered or is_iceberg_of_metastore(table)):
         table.check("change rows", statement.table.span)
     columns = _columns(statement, table)
     settings = {**snapshot.settings, "hivedruid.tiered.read": "exact"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 
 import pyarrow as pa
 import pyarrow.orc
@@ -15,7 +17,10 @@ from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, Seman
 from hivedruid.iceberg import home_catalog
 from hivedruid.operations.partitions import PartitionJob
 from hivedruid.operations.store import Operations
+from hivedruid.repl.completion import Names, complete
+from hivedruid.repl.elsewhere import NamesElsewhere
 from hivedruid.session import Session
+from tests.support import killed
 from tests.support.hive_metastore import ORC, PARQUET, Hive, hive_metastore
 
 pytestmark = pytest.mark.spark
@@ -130,11 +135,18 @@ def test_the_metastore_leaves_out_partitions(session: Session) -> None:
     assert "partitions: 2 of 3" in plan(session, "SELECT n FROM sales.days WHERE k <> 2")
 
 
-def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
+def make_iceberg(session: Session, hive: Hive) -> Path:
+    """An Iceberg table `sales.ice` with two rows; its metadata file."""
     run(session, "CREATE TABLE ice AS SELECT 1 AS a, 'x' AS s; INSERT INTO ice VALUES (2, 'y')")
     metadata = home_catalog.current_metadata(session.home, session.catalog.get("default", "ice").table_id)
+    assert metadata is not None
     hive.create_table("sales.ice", "a int, s string", session.home / "ice", "org.apache.iceberg.mr.hive.HiveIcebergSerDe",
         properties={"table_type": "ICEBERG", "metadata_location": f"file:{metadata}"})  # fmt: skip
+    return metadata
+
+
+def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
+    metadata = make_iceberg(session, hive)
     run(session, "CREATE EXTERNAL TABLE wiki (`__time` timestamp, page string, n bigint) STORED BY 'druid'")
     run(session, "INSERT INTO wiki VALUES (timestamp '2024-01-01 00:00:00', 'a', 1)")
     druid = {"storage_handler": "org.apache.hadoop.hive.druid.DruidStorageHandler", "druid.datasource": "default.wiki"}
@@ -167,6 +179,60 @@ def test_iceberg_druid_and_kafka_tables(session: Session, hive: Hive) -> None:
     finally:
         for name in ("ice", "wiki", "topic"):
             hive.drop_table(f"sales.{name}")
+
+
+def test_rows_of_iceberg_tables_change(session: Session, hive: Hive) -> None:
+    make_iceberg(session, hive)
+    try:
+        run(session, "UPDATE sales.ice SET s = concat(s, '!') WHERE a = (SELECT max(a) FROM sales.ice)")
+        run(session, "INSERT INTO sales.ice VALUES (3, NULL), (4, 'w')")
+        run(session, "DELETE FROM sales.ice WHERE s IS NULL")
+        run(session, "DELETE FROM sales.ice WHERE a > 100")
+        location = hive.table("sales.ice").parameters["metadata_location"]
+        run(session, "EXPLAIN DELETE FROM sales.ice; DELETE FROM sales.ice WHERE false")
+        assert hive.table("sales.ice").parameters["metadata_location"] == location
+        run(
+            session,
+            "MERGE INTO sales.ice t USING (SELECT a + 2 AS a, s FROM sales.ice) n ON t.a = n.a"
+            " WHEN MATCHED AND n.s = 'x' THEN DELETE WHEN MATCHED THEN UPDATE SET s = n.s"
+            " WHEN NOT MATCHED THEN INSERT VALUES (n.a, 'new')",
+        )
+        assert run(session, "SELECT * FROM sales.ice ORDER BY a") == [
+            (1, "x"), (2, "y!"), (3, "new"), (4, "y!"), (6, "new"),
+        ]  # fmt: skip
+        assert home_catalog.names(session.home, "metastore_") == []
+        assert run(session, "SELECT count(*) FROM ice") == [(2,)]
+    finally:
+        hive.drop_table("sales.ice")
+
+
+@pytest.mark.parametrize(
+    ("statement", "moment", "expected"),
+    [
+        ("UPDATE sales.ice SET s = 'new'", "change_rows", ["x", "y"]),
+        ("UPDATE sales.ice SET s = 'new'", "commit_iceberg", ["new", "new"]),
+        ("INSERT OVERWRITE TABLE sales.ice SELECT 7, 'new'", "append_or_replace", ["x", "y"]),
+    ],
+)
+def test_a_killed_write_to_an_iceberg_table_leaves_old_or_new(
+    tmp_path: Path, uri: str, hive: Hive, statement: str, moment: str, expected: list[str]
+) -> None:
+    settings, noted = {"hive.metastore.uris": uri}, list[str]()
+    with Session(tmp_path, hiveconf=settings) as session:
+        make_iceberg(session, hive)
+    try:
+        outcome = killed.run(tmp_path, settings, statement, moment)
+        assert (outcome.killed, outcome.error) == (True, ""), outcome
+        with Session(tmp_path, hiveconf=settings, note=noted.append) as session:
+            assert names(session, "SELECT s FROM sales.ice ORDER BY a") == expected
+            assert len(home_catalog.names(tmp_path, "metastore_")) == 1
+            run(session, "DELETE FROM sales.ice WHERE a = 1")
+            assert names(session, "SELECT s FROM sales.ice") == expected[1:]
+            assert [text for text in noted if "a write that was killed may have left files in" in text] == noted
+            assert len(noted) == 1
+            assert home_catalog.names(tmp_path, "metastore_") == []
+    finally:
+        hive.drop_table("sales.ice")
 
 
 def test_secrets_in_its_properties_are_not_shown_or_copied(session: Session, hive: Hive) -> None:
@@ -278,6 +344,31 @@ def test_a_metastore_that_was_restarted(tmp_path: Path) -> None:
         running.close()
         running.enter_context(hive_metastore(tmp_path, int(uri.rpartition(":")[2])))
         assert names(session, "SHOW DATABASES") == ["default"]
+
+
+def candidates(session: Session, elsewhere: NamesElsewhere, text: str) -> list[str]:
+    return [each.text for each in complete(text, len(text), Names(session, elsewhere))[1]]
+
+
+def test_completion_has_its_names(session: Session) -> None:
+    elsewhere = NamesElsewhere(session.settings)
+    deadline = monotonic() + 60
+    for text, name in (("SELECT * FROM sal", "sales"), ("SELECT * FROM sales.peo", "people")):
+        while name not in candidates(session, elsewhere, text):
+            assert monotonic() < deadline
+    assert candidates(session, elsewhere, "SELECT * FROM sales.nothing") == []
+
+
+def test_no_key_waits_for_a_metastore_that_does_not_respond(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, Session(tmp_path) as session:
+        port = silent.getsockname()[1]
+        run(session, f"CREATE TABLE edits (a INT); SET hive.metastore.uris=thrift://127.0.0.1:{port}")
+        elsewhere = NamesElsewhere(session.settings)
+        begun = monotonic()
+        for _ in range(20):
+            assert candidates(session, elsewhere, "SELECT * FROM e") == ["edits"]
+        assert monotonic() - begun < 1
+        assert silent.accept()[0] is not None  # the thread is waiting for its response
 
 
 def test_an_address_that_is_none(session: Session) -> None:
