@@ -36,7 +36,7 @@ CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, city STRING, rides BIGINT) STORED B
 """,
     "user-functions.md": """\
 CREATE EXTERNAL TABLE trips (id BIGINT, city STRING, fare DOUBLE) STORED AS PARQUET;
-CREATE EXTERNAL TABLE texts (id BIGINT, body STRING) STORED AS PARQUET;
+CREATE EXTERNAL TABLE texts (id BIGINT, k STRING, body STRING) STORED AS PARQUET;
 CREATE EXTERNAL TABLE visits (user_id BIGINT, at TIMESTAMP, page STRING) STORED AS PARQUET;
 """,
 }
@@ -50,6 +50,6 @@ NEEDS = {
     "metastore.md": "cannot reach the Hive metastore",
     "streams.md": "Stream not found click_stream",
     "tiered.md": "may be in Druid, where rows cannot be changed",
-    "user-functions.md": "the Java function com.example.MyHex requires Spark with Hive support|unknown function 'my_hex'",
+    "user-functions.md": r"no Java class shop\.\w+ in the jars|no file /opt/functions/shop\.jar|unknown function '(longest|words)'",
 }
 """What a statement of a page needs besides its tables: a service, files, or rows. Only its grammar is checked then."""
