@@ -14,6 +14,7 @@ from hivedruid.repl.vocabulary import Candidate
 
 if TYPE_CHECKING:
     from hivedruid.catalog.functions import UserFunction
+    from hivedruid.catalog.iceberg_place import IcebergPlace
     from hivedruid.catalog.table import Table
     from hivedruid.repl.elsewhere import NamesElsewhere
     from hivedruid.session import Session
@@ -31,6 +32,7 @@ class Names:
         self._temporary = session.temporary_functions
         self.database = session.database
         self._tables: dict[str, tuple[str, ...]] = {}
+        self._places: dict[str, IcebergPlace | None] = {}
         self._views: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], Table | None] = {}
 
@@ -69,10 +71,14 @@ class Names:
             self._tables[database] = _read(partial(self._catalog.table_names, database), ())
         if self._elsewhere is None:
             return self._tables[database]
-        from hivedruid.catalog.resolution import Names as AllNames
+        return _merged(self._tables[database], self._elsewhere.tables(database, self._place(database)))
 
-        place = _read(partial(AllNames(self._catalog, None).iceberg_place, database), None)
-        return _merged(self._tables[database], self._elsewhere.tables(database, place))
+    def _place(self, database: str) -> IcebergPlace | None:
+        if database not in self._places:
+            from hivedruid.catalog.resolution import Names as AllNames
+
+            self._places[database] = _read(partial(AllNames(self._catalog, None).iceberg_place, database), None)
+        return self._places[database]
 
     def views(self, database: str) -> tuple[str, ...]:
         if database not in self._views:

@@ -12,6 +12,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet
 from hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.transport.TSocket import TSocket
@@ -166,3 +169,32 @@ def _storage(columns: str, location: Path | str | None, serde: str, properties: 
         outputFormat="", numBuckets=-1, bucketCols=[], sortCols=[], parameters={},
         serdeInfo=ttypes.SerDeInfo(name="", serializationLib=serde, parameters=dict(properties)),
     )  # fmt: skip
+
+
+def fill(hive: Hive, data: Path) -> None:
+    """A database `sales` with tables of each format."""
+    hive.create_database("sales", "of Hive")
+    write(data / "people" / "1.csv", "ann,30\nbob,\\N\n")
+    hive.create_table("sales.people", "name string, age int", data / "people",
+        serde_properties={"field.delim": ",", "serialization.format": ","}, properties={"team": "a"})  # fmt: skip
+    hive.create_table("sales.adults", "name string, next int", None,
+        view="SELECT `people`.`name`, `people`.`age` + 1 AS `next` FROM `sales`.`people` WHERE `people`.`age` > 18")  # fmt: skip
+    hive.create_table("sales.days", "n int", data / "days", partitioned_by="d string, k int")
+    for day, key, place in (("2024-01-01", "1", "days/d=2024-01-01/k=1"), ("2024-01-02", "2", "elsewhere/x")):
+        write(data / place / "a.txt", f"{key}\n{key}0\n")
+        hive.add_partition("sales.days", day, key, location=data / place, columns="n int")
+    orc = data / "days/d=2024-01-03/k=3"
+    orc.mkdir(parents=True)
+    pyarrow.orc.write_table(pa.table({"n": pa.array([3], pa.int32())}), orc / "a.orc")
+    hive.add_partition("sales.days", "2024-01-03", "3", location=orc, serde=ORC, columns="n int")
+    (data / "parq").mkdir()
+    pyarrow.parquet.write_table(pa.table({"a": pa.array([1, 2], pa.int32()), "v": ["x", "y"]}), data / "parq" / "1")
+    hive.create_table("sales.parq", "a int, v varchar(5)", data / "parq", PARQUET)
+    hive.create_table("sales.acid", "a int", None, PARQUET, managed=True,
+        properties={"transactional": "true", "transactional_properties": "insert_only"})  # fmt: skip
+    hive.create_table("default.people", "x int", data / "other")
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)

@@ -100,6 +100,7 @@ def test_set(key: str, value: str, kept: str) -> None:
         ),
         ("druid.query.context", '{"maxSubquerRows": 1}', "does not allow the key", "maxSubqueryRows"),
         ("hive.druid.http.read.timeout", "60", "period", None),
+        ("hive.metastore.uris", "http://localhost:9083", "must be thrift://host:port", None),
     ],
 )
 def test_refused(key: str, value: str, message: str, hint: str | None) -> None:

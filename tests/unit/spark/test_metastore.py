@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,7 +20,7 @@ from hivedruid.repl.completion import Names, complete
 from hivedruid.repl.elsewhere import NamesElsewhere
 from hivedruid.session import Session
 from tests.support import killed
-from tests.support.hive_metastore import ORC, PARQUET, Hive, hive_metastore
+from tests.support.hive_metastore import ORC, Hive, fill, hive_metastore, write
 
 pytestmark = pytest.mark.spark
 NOBODY = "thrift://127.0.0.1:1"
@@ -46,35 +45,6 @@ def hive(uri: str) -> Iterator[Hive]:
     opened = Hive(uri)
     yield opened
     opened.close()
-
-
-def fill(hive: Hive, data: Path) -> None:
-    """A database `sales` with tables of each format."""
-    hive.create_database("sales", "of Hive")
-    write(data / "people" / "1.csv", "ann,30\nbob,\\N\n")
-    hive.create_table("sales.people", "name string, age int", data / "people",
-        serde_properties={"field.delim": ",", "serialization.format": ","}, properties={"team": "a"})  # fmt: skip
-    hive.create_table("sales.adults", "name string, next int", None,
-        view="SELECT `people`.`name`, `people`.`age` + 1 AS `next` FROM `sales`.`people` WHERE `people`.`age` > 18")  # fmt: skip
-    hive.create_table("sales.days", "n int", data / "days", partitioned_by="d string, k int")
-    for day, key, place in (("2024-01-01", "1", "days/d=2024-01-01/k=1"), ("2024-01-02", "2", "elsewhere/x")):
-        write(data / place / "a.txt", f"{key}\n{key}0\n")
-        hive.add_partition("sales.days", day, key, location=data / place, columns="n int")
-    orc = data / "days/d=2024-01-03/k=3"
-    orc.mkdir(parents=True)
-    pyarrow.orc.write_table(pa.table({"n": pa.array([3], pa.int32())}), orc / "a.orc")
-    hive.add_partition("sales.days", "2024-01-03", "3", location=orc, serde=ORC, columns="n int")
-    (data / "parq").mkdir()
-    pyarrow.parquet.write_table(pa.table({"a": pa.array([1, 2], pa.int32()), "v": ["x", "y"]}), data / "parq" / "1")
-    hive.create_table("sales.parq", "a int, v varchar(5)", data / "parq", PARQUET)
-    hive.create_table("sales.acid", "a int", None, PARQUET, managed=True,
-        properties={"transactional": "true", "transactional_properties": "insert_only"})  # fmt: skip
-    hive.create_table("default.people", "x int", data / "other")
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
 
 
 @pytest.fixture
@@ -357,23 +327,6 @@ def test_completion_has_its_names(session: Session) -> None:
         while name not in candidates(session, elsewhere, text):
             assert monotonic() < deadline
     assert candidates(session, elsewhere, "SELECT * FROM sales.nothing") == []
-
-
-def test_no_key_waits_for_a_metastore_that_does_not_respond(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, Session(tmp_path) as session:
-        port = silent.getsockname()[1]
-        run(session, f"CREATE TABLE edits (a INT); SET hive.metastore.uris=thrift://127.0.0.1:{port}")
-        elsewhere = NamesElsewhere(session.settings)
-        begun = monotonic()
-        for _ in range(20):
-            assert candidates(session, elsewhere, "SELECT * FROM e") == ["edits"]
-        assert monotonic() - begun < 1
-        assert silent.accept()[0] is not None  # the thread is waiting for its response
-
-
-def test_an_address_that_is_none(session: Session) -> None:
-    with pytest.raises(HiveDruidError, match="must be thrift://host:port"):
-        run(session, "SET hive.metastore.uris=http://localhost:9083")
 
 
 def test_insert_into_files(session: Session, hive: Hive, folder: Path) -> None:
