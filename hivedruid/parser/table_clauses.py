@@ -37,8 +37,12 @@ _OTHER_FORMATS = {
     "SEQUENCEFILE": "SequenceFileInputFormat",
     "RCFILE": "RCFileInputFormat",
 }
-"""Formats that tables in the home folder may declare without effect, and their input formats. Only files of AVRO can be
-read."""
+"""Formats that tables in the home folder may declare without effect, and their input formats."""
+OF_HADOOP = {
+    "AVRO": ("AvroContainerInputFormat", "avro"),
+    "SEQUENCEFILE": ("SequenceFileInputFormat", "sequencefile"),
+}
+"""Those of them whose files can be read: the input format, and the name of the format."""
 _ICEBERG = ("iceberg", "org.apache.iceberg.mr.hive.hiveicebergstoragehandler")
 
 
@@ -195,9 +199,9 @@ class TableClauses:
             cursor.index += 1
             self.found["other_format"] = Clause(f"STORED AS {word}", cursor.span(token))
             return
-        if word == "AVRO":
+        if word in OF_HADOOP:
             cursor.index += 1
-            self.found["stored_as"] = "avro"
+            self.found["stored_as"] = OF_HADOOP[word][1]
             return
         if word not in _FILE_FORMATS:
             if not word.isidentifier():
@@ -225,8 +229,8 @@ class TableClauses:
         if class_name in _OTHER_FORMATS.values() and self._has_own_files:
             self.found["other_format"] = Clause(f"STORED AS INPUTFORMAT '{name}'", cursor.span(token))
             return
-        if class_name == _OTHER_FORMATS["AVRO"]:
-            self.found["stored_as"] = "avro"
+        if read := dict(OF_HADOOP.values()).get(class_name):
+            self.found["stored_as"] = read
             return
         if format_ is None:
             raise UnsupportedError(

@@ -11,6 +11,7 @@ from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ConstraintError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.secret_text import redact
+from hivedruid.sequence_files import MARK as SEQUENCE_FILE
 from hivedruid.spark import missing_jars, worker_python
 from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
@@ -48,6 +49,7 @@ _NO_EXTENSIONS = re.compile(
 )
 """Spark's own grammar rejects the statements of `layout.changes`."""
 _FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
+_SEQUENCE_FILE = re.compile(rf"SequenceFileError: ({re.escape(SEQUENCE_FILE)}.*)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
@@ -83,6 +85,8 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         return SparkError(jars[0], hint=f"{jars[1]}; {hint}")
     if function := _FUNCTION.search(text):
         return SparkError(function[1], hint=hint)
+    if file := _SEQUENCE_FILE.search(text):
+        return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")

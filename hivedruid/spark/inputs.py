@@ -11,6 +11,7 @@ from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import PlanError
+from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
@@ -30,7 +31,7 @@ from hivedruid.spark.regex_serde import regex_cells
 from hivedruid.spark.relations import query
 from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json
 from hivedruid.spark.text_files import decoded, without_header
-from hivedruid.tables.hive_tables import is_regex
+from hivedruid.tables.hive_tables import TEXTS, is_regex
 from hivedruid.tables.metastore_tables import ICEBERG, METADATA_LOCATION
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def frame_of(
     if is_json(table):
         lines = json_lines(spark, table, path, settings)
         return _without_malformed(table, lines, item.view, malformed_rows(table, settings), _of_folders(path))
-    if table.format == "textfile":
+    if table.format in TEXTS:
         return delimited_frame(spark, table, path, settings)
     return columnar_frame(spark, item, path, schemas)
 
@@ -388,8 +389,11 @@ def delimited_frame(spark: SparkSession, table: Table, path: Place, settings: Ma
     """Delimited text (LazySimpleSerDe), CSV (OpenCSVSerde) or groups (RegexSerDe): a field that is missing or does not
     parse is null."""
     kept = _of_folders(path)
-    lines = decoded(without_header(_text_lines(spark, path), table, kept), table, kept)
-    rows = delimited_rows(lines, table, cell_format(table, settings), kept)
+    if table.format == "sequencefile":  # Hive leaves out headers of text files only
+        lines = _sequence_lines(spark, table, path)
+    else:
+        lines = without_header(_text_lines(spark, path), table, kept)
+    rows = delimited_rows(decoded(lines, table, kept), table, cell_format(table, settings), kept)
     return rows.selectExpr(*(identifier(column.name) for column in table.columns), *kept) if kept else rows
 
 
@@ -434,6 +438,29 @@ def _text_lines(spark: SparkSession, path: Place) -> DataFrame:
     if isinstance(path, paths.Folders):
         return _reader(spark, path, "value STRING").text(list(path.paths))
     return spark.read.option("recursiveFileLookup", value=True).text(path)
+
+
+def _sequence_lines(spark: SparkSession, table: Table, path: Place) -> DataFrame:
+    """The texts in SequenceFiles, which Spark's Python workers read. They open the files themselves if they are in a
+    file system; others Spark reads as a whole."""
+    from pyspark import cloudpickle
+
+    from hivedruid import sequence_files
+
+    kept = _of_folders(path)
+    fields = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+    if isinstance(path, paths.Folders):
+        files = _reader(spark, path, fields).format("binaryFile").load(list(path.paths))
+    else:
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", value=True).load(path)
+    content = [] if local_path(paths.location_of(table)) is not None else ["content"]
+    cloudpickle.register_pickle_by_value(sequence_files)
+    try:
+        columns = ", ".join(["value BINARY", *(f"{name} STRING" for name in kept)])
+        rows = files.select("path", *content, *kept).mapInArrow(sequence_files.rows, columns)
+    finally:
+        cloudpickle.unregister_pickle_by_value(sequence_files)
+    return rows.selectExpr("CAST(value AS STRING) AS value", *kept)
 
 
 def cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:

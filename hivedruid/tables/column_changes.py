@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import INTEGERS, TYPES, HiveType, spark_type
 from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.tables.hive_tables import TEXTS
 
 _SECOND_TABLE = "use CREATE EXTERNAL TABLE … LOCATION to create another table over the same files"
 _COPY = "create a table with the new columns, and INSERT INTO it from this one"
@@ -58,7 +59,7 @@ def check_change(change: ColumnChange) -> None:
         pass
     elif table.has_snapshots:
         _check_managed(change)
-    elif table.format == "textfile":
+    elif table.format in TEXTS:
         for before, after in zip(table.columns, change.after, strict=False):
             _check_type(change, before, after, _is_read_as_text, f"at this position of the files, {_MAY_NOT_FIT}")
     else:
@@ -104,7 +105,7 @@ def _variants(name: str) -> Iterator[str]:
 def absent_in_files(change: ColumnChange) -> tuple[str, ...]:
     """The new columns that existing files do not have: their values are NULL."""
     table = change.table
-    by_name = table.kind in ("files", "temporary") and table.format != "textfile"
+    by_name = table.kind in ("files", "temporary") and table.format not in TEXTS
     by_name = by_name and not (table.has_own_folder and not table.is_written)
     return tuple(c.name for c in change.after if table.column(c.name) is None) if by_name else ()
 

@@ -52,8 +52,11 @@ FORMAT_SERDES: dict[str, str] = {
     "orc": _PACKAGE + "ql.io.orc.OrcSerde",
     "parquet": _PACKAGE + "ql.io.parquet.serde.ParquetHiveSerDe",
     "avro": _PACKAGE + "serde2.avro.AvroSerDe",
+    "sequencefile": _PACKAGE + "serde2.lazy.LazySimpleSerDe",
 }
 """The SerDe that STORED AS means."""
+TEXTS = frozenset({"textfile", "sequencefile"})
+"""The formats of files with a text for each row."""
 
 
 KAFKA_COLUMNS = (
@@ -117,7 +120,9 @@ def declared_serde(format_: str, serde: Mapping[str, str]) -> dict[str, str]:
 
 def declared_format(table: Table) -> str | None:
     """The format of STORED AS: that of the files, or of files that are loaded into a managed table."""
-    return SERDE_FORMATS.get(table.serde.get("serialization.lib", "")) if table.serde else table.format
+    if not table.serde or table.format == "sequencefile":
+        return table.format
+    return SERDE_FORMATS.get(table.serde.get("serialization.lib", ""))
 
 
 def read_serde(statement: CreateTable, serde: dict[str, str]) -> dict[str, str]:
@@ -126,7 +131,7 @@ def read_serde(statement: CreateTable, serde: dict[str, str]) -> dict[str, str]:
 
 
 def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
-    """textfile, jsonfile, orc or parquet: determined by STORED AS and ROW FORMAT SERDE."""
+    """textfile, sequencefile, jsonfile, avro, orc or parquet: determined by STORED AS and ROW FORMAT SERDE."""
     library = serde.get("serialization.lib")
     if statement.other_format is not None or (library in OTHER_SERDES and not statement.external):
         return "orc"
@@ -141,6 +146,13 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
             hint=did_you_mean(library, SERDE_FORMATS) or f"supported: {', '.join(SERDE_FORMATS)}",
         )
     stored_as = statement.stored_as or format_
+    if format_ in TEXTS and stored_as in TEXTS:
+        return stored_as
+    if stored_as == "sequencefile":
+        raise UnsupportedError(
+            f"SerDe '{library}' is not supported for SequenceFiles", span=span,
+            hint="copy the rows in Hive into a table STORED AS TEXTFILE with that SerDe",
+        )  # fmt: skip
     if stored_as not in (format_, "textfile" if format_ == "jsonfile" else format_):
         raise SemanticError(
             f"ROW FORMAT SERDE '{library}' and STORED AS {stored_as.upper()} contradict each other",
@@ -250,8 +262,14 @@ def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Spa
             )
 
 
-def check_written(name: str, serde: Mapping[str, str], span: Span | None) -> None:
-    """Raises UnsupportedError for text files that are only read."""
+def check_written(name: str, serde: Mapping[str, str], format_: str | None, span: Span | None) -> None:
+    """Raises UnsupportedError for files that are only read."""
+    if format_ == "sequencefile":
+        raise UnsupportedError(
+            f"{name} cannot be written: hivedruid only reads SequenceFiles",
+            span=span,
+            hint="use STORED AS ORC, PARQUET, AVRO or TEXTFILE",
+        )
     encoding = serde.get("serialization.encoding", "UTF-8")
     if is_regex(serde):
         raise UnsupportedError(

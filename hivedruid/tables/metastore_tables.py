@@ -20,6 +20,7 @@ from hivedruid.tables.hive_tables import (
     FORMAT_SERDES,
     KAFKA_COLUMNS,
     SERDE_FORMATS,
+    TEXTS,
     as_serde_reads,
 )
 
@@ -32,6 +33,7 @@ _INPUT_FORMATS = {
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
     "parquet": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
     "avro": "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
+    "sequencefile": "org.apache.hadoop.mapred.SequenceFileInputFormat",
 }
 _OUTPUT_FORMATS = {
     "textfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
@@ -39,6 +41,7 @@ _OUTPUT_FORMATS = {
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
     "parquet": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
     "avro": "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
+    "sequencefile": "org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
 }
 _OF_HIVE = frozenset(
     """
@@ -115,11 +118,13 @@ def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) 
     unreadable = _special(stored) or ((problem, _COPY) if problem else table.unreadable)
     return replace(
         table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=unreadable,
-        unwritable=unreadable or _unwritable(stored),
+        unwritable=unreadable or _unwritable(stored, format_),
     )  # fmt: skip
 
 
-def _unwritable(stored: StoredTable) -> Unreadable:
+def _unwritable(stored: StoredTable, format_: str | None) -> Unreadable:
+    if format_ == "sequencefile":
+        return "hivedruid only reads SequenceFiles", "write to it in Hive, or use a table STORED AS ORC"
     if stored.storage.buckets > 0 or stored.storage.skewed:
         return "its rows are divided into buckets or skewed values, which Hive relies on", "write to it in Hive"
     return None
@@ -202,6 +207,8 @@ def _format_of(storage: Storage) -> tuple[str | None, str]:
     format_ = SERDE_FORMATS.get(storage.serde)
     if format_ is None:
         return None, f"its SerDe {storage.serde or '(none)'} is not supported"
+    if format_ in TEXTS and storage.input_format == _INPUT_FORMATS["sequencefile"]:
+        return "sequencefile", ""
     if storage.input_format != _INPUT_FORMATS[format_]:
         return None, f"its input format {storage.input_format} is not supported"
     return format_, ""

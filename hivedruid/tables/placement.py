@@ -28,8 +28,8 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
         return statement, None
     given = {item.key.lower(): item for item in statement.properties}
     if not statement.external:
-        if statement.location is not None and _is_avro(statement.other_format):
-            statement = replace(statement, stored_as="avro", other_format=None)
+        if statement.location is not None and (format_ := _readable(statement.other_format)):
+            statement = replace(statement, stored_as=format_, other_format=None)
         if statement.location is not None and statement.other_format is not None:
             raise UnsupportedError(
                 f"{statement.other_format.text} is not supported for files at a LOCATION",
@@ -51,5 +51,11 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
     return replace(statement, location=f"{warehouse}/{folder}", location_span=name.span), None
 
 
-def _is_avro(clause: Clause | None) -> bool:
-    return clause is not None and (clause.text == "STORED AS AVRO" or "AvroContainerInputFormat" in clause.text)
+def _readable(clause: Clause | None) -> str | None:
+    """The format of STORED AS whose files can be read, though not as those of managed tables."""
+    from hivedruid.parser.table_clauses import OF_HADOOP
+
+    for word, (class_name, format_) in OF_HADOOP.items():
+        if clause is not None and (clause.text == f"STORED AS {word}" or class_name in clause.text):
+            return format_
+    return None

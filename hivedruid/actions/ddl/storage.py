@@ -64,6 +64,11 @@ def _with_format(statement: s.ChangeStorage, table: Table) -> Table:
     gone = {item.key for item in statement.removed}
     serde = {**{key: value for key, value in table.serde.items() if key not in gone}, **given}
     format_ = statement.stored_as or hive_tables.declared_format(table) or "textfile"
+    if format_ == "sequencefile" and table.kind != "files":
+        raise UnsupportedError(
+            "SequenceFiles cannot be loaded into managed tables", span=statement.span,
+            hint="create an external table over them, and use INSERT … SELECT",
+        )  # fmt: skip
     if statement.stored_as is not None:
         serde[_LIBRARY] = hive_tables.FORMAT_SERDES[format_]
     elif _LIBRARY in given:

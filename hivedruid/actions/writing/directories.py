@@ -68,5 +68,6 @@ def _format(target: InsertTarget, directory: Directory, source: SourceStatement)
     given = {item.key: item.value for item in directory.serde}
     create = CreateTable(source, target.table, external=True, stored_as=directory.stored_as, serde=directory.serde)
     format_ = hive_tables.file_format(create, given)
-    hive_tables.check_written("a directory", given, directory.serde[0].value_span if directory.serde else None)
+    span = directory.serde[0].value_span if directory.serde else None
+    hive_tables.check_written("a directory", given, format_, span)
     return format_, {"serialization.lib": hive_tables.FORMAT_SERDES[format_], **given}

@@ -102,7 +102,7 @@ def _format(statement: LoadData, table: Table, found: InputFiles) -> tuple[str, 
 
 def _check_files(found: InputFiles, format_: str, span: Span | None) -> None:
     """Hive checks ORC files and text (HiveFileFormatUtils.checkInputFormat); Parquet files are checked here, too."""
-    wanted = (format_,) if format_ in ("orc", "parquet") else ("other",)
+    wanted = {"orc": ("orc",), "parquet": ("parquet",), "sequencefile": ("binary",)}.get(format_, ("other",))
     for file in found.files:
         if file.format not in (*wanted, "empty"):
             shown = file.format.upper() if file.format in ("orc", "parquet") else f"not {format_.upper()}"

@@ -12,7 +12,7 @@ import pytest
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.cells import hive_text
-from hivedruid.errors import ExecutionError
+from hivedruid.errors import ExecutionError, SparkError, UnsupportedError
 from hivedruid.session import Session
 
 FILE = Path(__file__).parents[2] / "hive" / "text_files.jsonl"
@@ -57,3 +57,32 @@ def test_a_regular_expression_needs_a_group_for_each_column(session: Session, tm
     run(session, f"CREATE EXTERNAL TABLE two (a STRING, b STRING) {serde} LOCATION '{tmp_path}'")
     with pytest.raises(ExecutionError, match="has 1 groups, but the table has 2 columns"):
         run(session, "SELECT * FROM two")
+
+
+def test_sequence_files_of_each_compression(session: Session, tmp_path: Path) -> None:
+    lines = (FILE.parent / "sequence_files.jsonl").read_text(encoding="utf-8").splitlines()
+    files = {each["name"]: each["data"].encode("latin-1") for each in map(json.loads, lines)}
+    for name, data in files.items():
+        (tmp_path / f"k={name}").mkdir()
+        (tmp_path / f"k={name}" / "000000_0").write_bytes(data)
+    columns = "id INT, s STRING, d DOUBLE, m DECIMAL(10,2)"
+    run(
+        session,
+        f"CREATE EXTERNAL TABLE packed ({columns}) PARTITIONED BY (k STRING) STORED AS SEQUENCEFILE LOCATION '{tmp_path}'",
+    )
+    run(session, "MSCK REPAIR TABLE packed")
+    rows = [(1, "one", 1.5, Decimal("1.25")), (2, None, None, None), (4, "", 1e300, Decimal("0.00"))]
+    _, found = run(session, "SELECT k, id, s, d, m FROM packed ORDER BY k, id")
+    assert found == [(name, *row) for name in sorted(files) for row in rows]
+
+    (tmp_path / "k=other").mkdir()
+    (tmp_path / "k=other" / "part").write_bytes(files["snappy"].replace(b"SnappyCodec", b"SquashCodec"))
+    run(session, "MSCK REPAIR TABLE packed")
+    message = "cannot read the SequenceFile file:.*/k=other/part: the compression .*SquashCodec is not supported"
+    with pytest.raises(SparkError, match=message):
+        run(session, "SELECT count(s) FROM packed WHERE k = 'other'")
+    assert run(session, "SELECT count(*) FROM packed WHERE k <> 'other'")[1] == [(24,)]
+    with pytest.raises(
+        UnsupportedError, match=r"default\.packed cannot be written: hivedruid only reads SequenceFiles"
+    ):
+        run(session, "INSERT INTO packed PARTITION (k = 'x') VALUES (1, 's', 1, 1)")

@@ -91,8 +91,9 @@ def test_locations_are_not_decoded() -> None:
 
 
 def test_a_partition_of_an_unsupported_format() -> None:
-    storage = replace(STORED["seq"].storage, location="/data/days/d=2024-01-04")
-    assert "SequenceFileInputFormat is not supported" in (
+    rc = "org.apache.hadoop.hive.ql.io.RCFileInputFormat"
+    storage = replace(STORED["seq"].storage, location="/data/days/d=2024-01-04", input_format=rc)
+    assert "RCFileInputFormat is not supported" in (
         partition_of(StoredPartition(["2024-01-04"], storage), table("days")).unreadable
     )
 
@@ -122,6 +123,13 @@ def test_the_columns_of_a_topic_that_hive_has_stored_are_not_added_twice() -> No
     assert shape(again) == shape(table("topic"))
 
 
+def test_sequence_files() -> None:
+    seq = table("seq")
+    assert (seq.format, seq.unreadable) == ("sequencefile", None)
+    assert seq.unwritable is not None
+    assert table_of(stored_of(seq), URIS).unreadable is None
+
+
 def test_iceberg() -> None:
     ice = table("ice")
     assert (ice.kind, ice.format, ice.unreadable) == ("files", "iceberg", None)
@@ -131,7 +139,6 @@ def test_iceberg() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("seq", "its input format org.apache.hadoop.mapred.SequenceFileInputFormat is not supported"),
         ("un", "column 'a' has the type uniontype<int,string>, which is not supported"),
         ("acid", "it is an ACID table, whose folders contain the delta files of Hive's transactions"),
     ],

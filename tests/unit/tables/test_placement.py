@@ -53,5 +53,5 @@ def test_other_tables_stay_where_they_are(text: str) -> None:
 
 
 def test_files_of_old_formats_cannot_be_read() -> None:
-    with pytest.raises(UnsupportedError, match="STORED AS SEQUENCEFILE is not supported for files at a LOCATION"):
-        placed(statement("CREATE TABLE t (a INT) STORED AS SEQUENCEFILE LOCATION '/x'"), "/w", "default")
+    with pytest.raises(UnsupportedError, match="STORED AS RCFILE is not supported for files at a LOCATION"):
+        placed(statement("CREATE TABLE t (a INT) STORED AS RCFILE LOCATION '/x'"), "/w", "default")
