@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
     """Raises UnsupportedError, with the position of the name."""
     from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
-    from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
 
     for name in _changed(statement, may_drop=creates_there(facts.settings)):
         table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
         if table is not None and table.iceberg is not None:
             _check_iceberg(statement, table, name.span)
         if table is not None and table.metastore:
+            from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
+
             if isinstance(statement, ChangeRows | Merge) and not table.is_view:
                 plain = (
                     "it is a table of files",

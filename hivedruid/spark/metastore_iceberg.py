@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from hivedruid.errors import ExecutionError, UnsupportedError
 from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.catalog import is_on_postgres
+from hivedruid.iceberg.history import read_history
 from hivedruid.plan.physical import SparkJob
 from hivedruid.processes import is_running
 from hivedruid.spark import layout, paths, writing
@@ -69,7 +71,7 @@ def changed_rows(runner: SparkRunner, home: Path, table: Table, commit: Commit) 
 @contextmanager
 def _changed(runner: SparkRunner, home: Path, table: Table, commit: Commit) -> Iterator[Table]:
     """The table under a new name for the home's catalog, in which the block registers and changes it. At its end the
-    metastore gets the new metadata file, if there is one."""
+    metastore gets the new metadata file, if that has other rows."""
     if not runner.iceberg.is_own(table):
         cause = "hivedruid.catalog.url" if is_on_postgres(runner.iceberg.settings) else "hivedruid.iceberg.catalog.*"
         raise UnsupportedError(
@@ -83,7 +85,7 @@ def _changed(runner: SparkRunner, home: Path, table: Table, commit: Commit) -> I
     try:
         yield written
         after = home_catalog.registered(home, written.table_id)
-        if after is not None and after != paths.uri(before):
+        if after is not None and after != paths.uri(before) and not _changes_nothing(before, after):
             commit(before, after)
     finally:
         home_catalog.remove(home, written.table_id)
@@ -99,6 +101,17 @@ def _register(spark: SparkSession, written: Table) -> None:
     spark.sql(
         f"CALL {home_catalog.CATALOG}.system.register_table(table => {name}, metadata_file => {metadata})"
     ).collect()
+
+
+def _changes_nothing(before: str, after: str) -> bool:
+    """Whether the snapshots since a metadata file neither add nor remove files: Spark commits one for an UPDATE without
+    matching rows. Of files elsewhere this is not known."""
+    first, last = local_path(before), local_path(after)
+    if first is None or last is None:
+        return False
+    begun, history = read_history(first).current, read_history(last)
+    made = takewhile(lambda each: each.id != begun, history.ancestors())
+    return not any(key.startswith(("added-", "deleted-", "removed-")) for each in made for key in each.summary)
 
 
 def _remove_leftovers(runner: SparkRunner, home: Path) -> None:

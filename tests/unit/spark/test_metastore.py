@@ -157,9 +157,10 @@ def test_rows_of_iceberg_tables_change(session: Session, hive: Hive) -> None:
         run(session, "UPDATE sales.ice SET s = concat(s, '!') WHERE a = (SELECT max(a) FROM sales.ice)")
         run(session, "INSERT INTO sales.ice VALUES (3, NULL), (4, 'w')")
         run(session, "DELETE FROM sales.ice WHERE s IS NULL")
-        run(session, "DELETE FROM sales.ice WHERE a > 100")
         location = hive.table("sales.ice").parameters["metadata_location"]
-        run(session, "EXPLAIN DELETE FROM sales.ice; DELETE FROM sales.ice WHERE false")
+        run(session, "EXPLAIN DELETE FROM sales.ice; DELETE FROM sales.ice WHERE a > 100")
+        run(session, "DELETE FROM sales.ice WHERE false; UPDATE sales.ice SET s = 'x' WHERE s = 'nobody'")
+        run(session, "INSERT INTO sales.ice SELECT * FROM sales.ice WHERE a > 100")
         assert hive.table("sales.ice").parameters["metadata_location"] == location
         run(
             session,
