@@ -81,6 +81,12 @@ LIMITS: tuple[Difference, ...] = (
         "a query could otherwise run any command on the machines that run it",
     ),
     Difference(
+        "a function in Java of a DECIMAL, CHAR or VARCHAR",
+        "is passed that type, and may return it",
+        "is passed DECIMAL(38,18) or STRING; a DECIMAL with more digits than that is not supported",
+        "Spark does not pass these types to classes",
+    ),
+    Difference(
         "`date_format(t, 'A')`, also `n N B v p g` and more than six `y`",
         "formats them",
         "is not supported",

@@ -6,7 +6,7 @@ Only Spark knows the types of a call. While the snapshot does not have them, pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -14,7 +14,8 @@ from sqlglot import exp
 from hivedruid.catalog import types as t
 from hivedruid.catalog.functions import JAVA_PREFIXES, OF_JAVA, UserFunction
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import SemanticError, Span
+from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.plan.common_types import precision_scale
 from hivedruid.plan.rex import Agg, Call, Over, Ref, Rex, Subquery, has, walk
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def java_call(c: Converter, function: UserFunction, e: exp.Expr) -> Rex:
         )
     if is_distinct and function.kind != "aggregate":
         raise SemanticError(f"{function.name}() is not an aggregate function", span=c.span(e), hint="remove DISTINCT")
+    _check_decimals(function, args, c.span(e))
     returned = _signature(c, function, args, c.span(e))
     if function.kind == "generator":
         names, types = zip(*returned, strict=True) if returned else ((), ())
@@ -79,6 +81,33 @@ def _signature(c: Converter, function: UserFunction, args: tuple[Rex, ...], span
     if question not in known:
         raise UnknownSignature(question, function, tuple(arg.type for arg in args), span)
     return known[question]
+
+
+_SHOWN = t.decimal(38, 18)
+"""The type that Spark shows to a class in place of every DECIMAL."""
+
+
+def _check_decimals(function: UserFunction, args: tuple[Rex, ...], span: Span | None) -> None:
+    """A value that does not fit into _SHOWN would be NULL, or rounded."""
+    if wide := next((each for arg in args for each in _decimals(arg.type) if not _fits(each)), None):
+        raise UnsupportedError(
+            f"Spark passes {wide} to the Java function {function.name}() as {_SHOWN}, in which its values may not fit",
+            span=span,
+            hint=f"CAST the argument to {_SHOWN} if its values fit, or to STRING",
+        )
+
+
+def _decimals(type_: HiveType) -> Iterator[HiveType]:
+    """A type and those inside of it that are DECIMAL."""
+    if type_.name == "decimal":
+        yield type_
+    for child in type_.children:
+        yield from _decimals(child)
+
+
+def _fits(type_: HiveType) -> bool:
+    (precision, scale), (most, fraction) = precision_scale(type_), precision_scale(_SHOWN)
+    return scale <= fraction and precision - scale <= most - fraction
 
 
 def _question(function: UserFunction, args: tuple[Rex, ...], zone: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog import types as t
 from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.spark import failures, function_calls
 from hivedruid.user_code import load
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _UNHANDLED = re.compile(r"^No handler for UDF/UDAF/UDTF '[^']*': (?:[\w.$]+: )?|; line \d+ pos \d+$")
 """What Spark adds to the message of a class."""
+_NO_CLASS = re.compile(r"(?:[\w$]+/)+[\w$]+")
+"""The whole message of Java's NoClassDefFoundError."""
 
 
 def register(spark: SparkSession, functions: Iterable[UserFunction]) -> None:
@@ -72,8 +74,9 @@ def _register_java(spark: SparkSession, function: UserFunction) -> None:
 
 def signature(spark: SparkSession, asked: UnknownSignature) -> Signature:
     """The names and types of the columns that a call of a function in Java returns. Spark analyzes the question, and
-    runs nothing."""
-    from pyspark.errors import AnalysisException
+    runs nothing. Raises SemanticError for a call that the class refuses, UnsupportedError if another class is missing.
+    """
+    from pyspark.errors import AnalysisException, PySparkException
 
     try:
         fields = spark.sql(asked.question).schema.fields
@@ -84,6 +87,17 @@ def signature(spark: SparkSession, asked: UnknownSignature) -> Signature:
             f"{asked.function.name}({given}) is not a valid call: {reason}",
             span=asked.span,
             hint=f"check the arguments: {asked.function.described}",
+        ) from error
+    except PySparkException as error:
+        missing = failures.first_line(failures.full_text(error))
+        if not _NO_CLASS.fullmatch(missing):
+            raise
+        raise UnsupportedError(
+            f"Spark cannot run the Java function {asked.function.name}(): it needs the class"
+            f" {missing.replace('/', '.')}, which is not in the jars",
+            span=asked.span,
+            hint="name the jar with that class in ADD JAR, and create the function again; Spark has the classes of"
+            " Hive 2.3",
         ) from error
     return tuple((field.name.lower(), _hive_type(field.dataType)) for field in fields)
 

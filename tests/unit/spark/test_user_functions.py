@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.session import Session
 from hivedruid.spark import server
 
@@ -104,7 +105,19 @@ def test_java_functions_return_what_they_return_in_hive(tmp_path: Path, monkeypa
         with pytest.raises(SemanticError, match=r"words\(\) is a table-generating function") as caught:
             rows(session, "SELECT upper(words('a'))")
         assert caught.value.span is not None
+        with pytest.raises(UnsupportedError, match=r"passes decimal\(30,0\) to the Java function same\(\)") as refused:
+            rows(session, "SELECT same(array(CAST(1 AS DECIMAL(30,0))))")
+        assert refused.value.span is not None
+        numbers = "SELECT CAST(1.5 AS DECIMAL(4,2)) AS n, CAST(9e19 AS DECIMAL(20,0)) AS m"
+        assert rows(session, f"SELECT CAST(same(n) AS DECIMAL(4,2)), shout(n), shout(m) FROM ({numbers}) t") == [
+            (Decimal("1.5"), "1.5!", "90000000000000000000!"),
+        ]  # fmt: skip
         package = "org.apache.hadoop.hive.ql.udf"
+        rows(session, f"CREATE TEMPORARY FUNCTION lower_number AS '{package}.generic.GenericUDFFloor'")
+        with pytest.raises(
+            UnsupportedError, match=r"cannot run the Java function lower_number\(\): it needs the class"
+        ):
+            rows(session, "SELECT lower_number(1.5)")
         rows(session, f"CREATE TEMPORARY FUNCTION to_hex AS '{package}.UDFHex'")
         rows(session, f"CREATE FUNCTION month_end AS '{package}.generic.GenericUDFLastDay'")
         query = "SELECT to_hex(255), month_end(timestamp '2024-02-03 23:30:00') FROM (VALUES (1)) AS t (x)"
