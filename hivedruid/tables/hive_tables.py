@@ -125,6 +125,12 @@ def declared_format(table: Table) -> str | None:
     return SERDE_FORMATS.get(table.serde.get("serialization.lib", ""))
 
 
+def own_format(format_: str | None) -> str:
+    """The format of a table of hivedruid's own files that is made like one of `format_`: SequenceFiles are not
+    written."""
+    return "orc" if format_ in (None, "sequencefile") else format_
+
+
 def read_serde(statement: CreateTable, serde: dict[str, str]) -> dict[str, str]:
     """The SerDe without one that only a table with files of hivedruid's own may declare."""
     return {} if serde.get("serialization.lib") in OTHER_SERDES and not statement.external else serde

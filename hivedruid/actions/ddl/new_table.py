@@ -108,7 +108,7 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
         serde = other.serde if format_ == other.format else {}
         location = hive_tables.check_external(statement, other.columns)
     elif kind == "iceberg":
-        declared = statement.stored_as or hive_tables.declared_format(other) or "orc"
+        declared = statement.stored_as or hive_tables.own_format(hive_tables.declared_format(other))
         kept = other.serde if declared == hive_tables.declared_format(other) else {}
         format_, serde = "orc", hive_tables.declared_serde(declared, kept)
         hive_tables.check_managed(statement)
@@ -124,7 +124,7 @@ def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Sn
 def _temporary_like(statement: s.CreateTable, other: Table, database: str, snapshot: Snapshot) -> Table:
     """CREATE TEMPORARY TABLE … LIKE: the columns of any table, and the format and properties of one with files."""
     hive_tables.check_temporary(statement)
-    format_ = statement.stored_as or other.format or "orc"
+    format_ = statement.stored_as or hive_tables.own_format(other.format)
     own = other.properties if other.kind in ("files", "temporary") else {}
     return Table(
         database, statement.name.name, "temporary", tuple(replace(column, field=None) for column in other.columns),

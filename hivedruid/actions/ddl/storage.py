@@ -72,7 +72,7 @@ def _with_format(statement: s.ChangeStorage, table: Table) -> Table:
     if statement.stored_as is not None:
         serde[_LIBRARY] = hive_tables.FORMAT_SERDES[format_]
     elif _LIBRARY in given:
-        format_ = _format_of(given[_LIBRARY], statement)
+        format_ = _format_of(given[_LIBRARY], table, statement)
     hive_tables.check_serde(table.stored_columns, serde, statement.span)
     if table.has_snapshots:
         return replace(table, serde=hive_tables.declared_serde(format_, serde))
@@ -80,7 +80,8 @@ def _with_format(statement: s.ChangeStorage, table: Table) -> Table:
     return replace(table, serde=serde, format=format_, columns=columns)
 
 
-def _format_of(library: str, statement: s.ChangeStorage) -> str:
+def _format_of(library: str, table: Table, statement: s.ChangeStorage) -> str:
+    """The format of the files of a SerDe. SequenceFiles remain such."""
     format_ = hive_tables.SERDE_FORMATS.get(library)
     if format_ is None:
         raise SemanticError(
@@ -88,4 +89,11 @@ def _format_of(library: str, statement: s.ChangeStorage) -> str:
             hint=did_you_mean(library, hive_tables.SERDE_FORMATS)
             or f"supported: {', '.join(hive_tables.SERDE_FORMATS)}",
         )  # fmt: skip
-    return format_
+    if table.format != "sequencefile":
+        return format_
+    if format_ not in hive_tables.TEXTS:
+        raise UnsupportedError(
+            f"SerDe '{library}' is not supported for SequenceFiles", span=statement.span,
+            hint="use ALTER TABLE … SET FILEFORMAT for files of another format",
+        )  # fmt: skip
+    return table.format
