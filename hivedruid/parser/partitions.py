@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.partitioning import (
     AddPartitions,
@@ -111,6 +111,12 @@ def parse_change(source: SourceStatement, cursor: Cursor, name: TableName) -> St
     if cursor.accept("SET", "LOCATION"):
         location, token = cursor.string("the location")
         return SetPartitionLocation(source, name, spec, location, cursor.span(token))
+    if cursor.word() == "SET":
+        raise UnsupportedError(
+            "only SET LOCATION is supported for a partition: its files have the format of the table",
+            span=cursor.span(),
+            hint="use ALTER TABLE … SET for the whole table, or INSERT OVERWRITE for the rows of the partition",
+        )
     return cursor.fail("RENAME TO or SET LOCATION")
 
 

@@ -282,7 +282,8 @@ class Cursor:
         found. Without a hint, the closest keyword is suggested.
         """
         candidates = re.findall(r"[A-Z]{3,}", expected)
-        hint = hint or (did_you_mean(self.word(), candidates) if self.word() else None)
+        if hint is None and self.word() and self.word() not in candidates:
+            hint = did_you_mean(self.word(), candidates)
         message = f"expected {_quoted(expected)}, found {describe(self.source, self.current)}"
         raise ParseError(message, span=self.span(), hint=hint)
 

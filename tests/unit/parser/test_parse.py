@@ -247,3 +247,15 @@ def test_what_is_not_done_is_refused_with_the_reason_and_what_to_do(text: str, p
 def test_a_control_character_in_a_word_is_no_word() -> None:
     with pytest.raises(ParseError, match="expected 'INSERT'"):
         parse(SourceStatement("INSERT\x00 INTO t SELECT 1"))
+
+
+def test_a_word_is_not_suggested_for_itself() -> None:
+    assert refused("ALTER TABLE t PARTITION (k = 1) SAT LOCATION '/x'", ParseError).hint == "did you mean 'SET'?"
+    error = refused("SHOW CREATE CREATE", ParseError)
+    assert "CREATE" not in (error.hint or "")
+
+
+def test_only_the_location_of_a_partition_changes() -> None:
+    error = refused("ALTER TABLE t PARTITION (k = 1) SET FILEFORMAT ORC", UnsupportedError)
+    assert error.message.startswith("only SET LOCATION is supported for a partition")
+    assert at(error.span) == "SET"
