@@ -18,7 +18,7 @@ from tests.support.pages import ROOT, Block, blocks
 
 PAGES = {
     "README.md": "does not ingest from Kafka", "cost.md": "", "hive-ddl.md": "", "iceberg.md": "snapshot|lake", "load-data.md": "",
-    "materialized-views.md": "", "partitions.md": "", "tables.md": "", "tiered.md": "", "user-functions.md": "MyHex|my_hex|sessions.py",
+    "materialized-views.md": "", "partitions.md": "", "tables.md": "", "tiered.md": "", "user-functions.md": "shop|longest|words|sessions.py",
     "writing.md": "",
 }  # fmt: skip
 """The pages, and the statements that do not run here, by their errors: those that need Kafka, an old snapshot, or a jar."""
