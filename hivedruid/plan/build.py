@@ -318,7 +318,7 @@ class Builder:
         renamed = (
             self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)
         )
-        return node, Relation(alias, renamed.columns, None if e.alias else table.database)
+        return node, Relation(alias, renamed.columns, None if e.alias else table.database, not table.is_view)
 
     def _cte(self, name: str, cte: Cte) -> Node:
         if cte.plan is not None:

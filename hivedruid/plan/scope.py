@@ -13,11 +13,14 @@ from hivedruid.plan.rex import Call, Rex
 
 @dataclass(frozen=True)
 class Relation:
-    """One item of FROM: its name and its columns. `database` is set for plain table references."""
+    """One item of FROM: its name and its columns. `database` is set for plain table references, `is_table` if it is a
+    table that is not a view.
+    """
 
     alias: str | None
     columns: tuple[PlanColumn, ...]
     database: str | None = None
+    is_table: bool = False
 
     @cached_property
     def named(self) -> dict[str, list[PlanColumn]]:

@@ -14,6 +14,7 @@ from hivedruid.plan.convert import Converter
 from hivedruid.plan.generators import generated, is_generator, lateral_view
 from hivedruid.plan.grouping import Grouping, Lift, grouped_columns, has_grouping_sets, has_own_aggregate
 from hivedruid.plan.nodes import Node, PlanColumn
+from hivedruid.plan.output_names import with_names, written_name
 from hivedruid.plan.rex import (
     Agg,
     Literal,
@@ -233,6 +234,7 @@ class SelectBlock:
 
     def _select_items(self) -> list[tuple[str, Rex]]:
         items: list[tuple[str, Rex]] = []
+        unnamed: dict[int, exp.Expr] = {}
         for e in self.e.expressions:
             if isinstance(e, exp.Star) or (isinstance(e, exp.Column) and isinstance(e.this, exp.Star)):
                 parts = [p.name for p in e.parts[:-1]] if isinstance(e, exp.Column) else []
@@ -252,10 +254,12 @@ class SelectBlock:
                 raise SemanticError(
                     "several names for a single column", span=self.b.span(e), hint="AS requires exactly one name here"
                 )
-            name = e.alias.lower() if isinstance(e, exp.Alias) else e.name.lower() if isinstance(e, exp.Column) else ""
+            name = written_name(e)
+            if not name:
+                unnamed[len(items)] = e
             items.append((name, rex))
             self.c.aliases.setdefault(name, rex)
-        return [(name or f"_c{i}", rex) for i, (name, rex) in enumerate(items)]
+        return with_names(self, items, unnamed)
 
     def _matching_columns(self, e: exp.Expr) -> list[PlanColumn] | None:
         """The columns that match a backquoted pattern (hive.support.quoted.identifiers=none), None if it is not a

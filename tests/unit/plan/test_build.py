@@ -37,6 +37,42 @@ def test_output_names(sql: str, expected: list[str]) -> None:
     assert names(sql) == expected
 
 
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        # a cast of a table's column has its name, unless another column has it; functions that cast, too
+        ("SELECT CAST(pop AS STRING), CAST(d.region AS INT), CAST(pop AS INT) FROM dim d WHERE pop > 1", ["pop", "region", "_c2"]),
+        ("SELECT CAST(pop AS STRING), pop, CAST((region) AS INT) AS n FROM dim ORDER BY pop LIMIT 2", ["_c0", "pop", "n"]),
+        ("SELECT string(pop), date(region), int(country) FROM dim", ["pop", "region", "country"]),
+        ("SELECT *, CAST(pop AS STRING) FROM dim", ["country", "region", "pop", "_c3"]),
+        ("SELECT CAST(upper(region) AS INT), CAST(CAST(pop AS INT) AS STRING), to_date(region) FROM dim", ["_c0", "_c1", "_c2"]),
+        ("SELECT CAST(region AS INT) FROM dim UNION ALL SELECT 1", ["region"]),
+        ("SELECT region FROM (SELECT CAST(region AS INT) FROM dim) t", ["region"]),
+        # over a subquery: the name in the table, but only in the outermost SELECT
+        ("SELECT CAST(k AS INT) FROM (SELECT region k FROM dim WHERE pop > 1) t", ["region"]),
+        ("SELECT * FROM (SELECT CAST(region AS INT) FROM (SELECT region FROM dim) t) u", ["_c0"]),
+        ("SELECT CAST(k AS INT) FROM (SELECT region k FROM dim LIMIT 3) t", ["_c0"]),
+        ("SELECT CAST(k AS INT) FROM (SELECT max(region) k FROM dim) t", ["_c0"]),
+        # not with groups, joins, windows, generated rows, DISTINCT
+        ("SELECT CAST(region AS INT), count(*) FROM dim GROUP BY region", ["_c0", "_c1"]),
+        ("SELECT CAST(max(pop) AS INT), CAST(1 AS INT) FROM dim", ["_c0", "_c1"]),
+        ("SELECT CAST(a.region AS INT) FROM dim a JOIN dim b ON a.pop = b.pop", ["_c0"]),
+        ("SELECT CAST(region AS INT), rank() OVER (ORDER BY pop) FROM dim", ["_c0", "_c1"]),
+        ("SELECT CAST(region AS INT) FROM dim LATERAL VIEW explode(array(1)) t AS x", ["_c0"]),
+        ("SELECT DISTINCT CAST(region AS INT) FROM dim", ["_c0"]),
+        # parentheses, and fields of structs
+        ("SELECT (pop), ((dim.region)) FROM dim", ["pop", "region"]),
+        ("SELECT array(named_struct('a', pop))[0].a, named_struct('F', 1).F, array(1)[0] FROM dim", ["a", "f", "_c2"]),
+    ],
+)  # fmt: skip
+def test_names_of_expressions_that_hive_names_after_a_column(sql: str, expected: list[str]) -> None:
+    assert names(sql) == expected
+
+
+def test_order_by_prefers_the_cast_that_has_the_name_of_a_column() -> None:
+    assert "sort=[region_1 " in shown("SELECT CAST(region AS INT) FROM dim ORDER BY region")
+
+
 def test_clauses_are_nodes_from_the_inside_out() -> None:
     sql = "SELECT country, count(*) c FROM ev WHERE clicks > 1 GROUP BY country HAVING count(*) > 2 ORDER BY c DESC LIMIT 3 OFFSET 1"
     assert [line.strip().partition("(")[0] for line in shown(sql).splitlines()] == [
