@@ -337,6 +337,10 @@ class Converter:
             return t.array_of(children[0])
         if to.this == exp.DataType.Type.MAP and len(children) == 2:
             return HiveType("map", children=children)
+        if to.this == exp.DataType.Type.STRUCT:
+            members = [c for c in to.expressions if isinstance(c, exp.ColumnDef)]
+            types = tuple(self._data_type(c.args["kind"], e) for c in members)
+            return HiveType("struct", children=types, fields=tuple(c.name.lower() for c in members))
         raise UnsupportedError(f"cannot cast to {to.sql('hive')}", span=self.span(e))
 
     def _column(self, e: exp.Column) -> Rex:

@@ -28,8 +28,7 @@ def can_cast(source: HiveType, to: HiveType) -> bool:
     if source in (to, UNKNOWN, VOID) or to is UNKNOWN:
         return True
     if source.name in NESTED or to.name in NESTED:
-        same = source.name == to.name and len(source.children) == len(to.children)
-        return same and all(map(can_cast, source.children, to.children))
+        return same_shape(source, to) and all(map(can_cast, source.children, to.children))
     if is_interval(to):
         return source.is_string
     if to.is_string:
@@ -80,10 +79,14 @@ def alike(a: HiveType, b: HiveType) -> bool:
     if a == b or UNKNOWN in (a, b) or VOID in (a, b):
         return True
     if a.name in NESTED or b.name in NESTED:
-        fields = [f.lower() for f in a.fields] == [f.lower() for f in b.fields]
-        same = a.name == b.name and len(a.children) == len(b.children) and fields
-        return same and all(map(alike, a.children, b.children))
+        return same_shape(a, b) and all(map(alike, a.children, b.children))
     return (a.is_numeric and b.is_numeric) or (a.is_string and b.is_string) or (a.is_time and b.is_time)
+
+
+def same_shape(a: HiveType, b: HiveType) -> bool:
+    """Whether both are arrays, maps, or structs with the same fields in the same order."""
+    fields = [f.lower() for f in a.fields] == [f.lower() for f in b.fields]
+    return a.name == b.name and len(a.children) == len(b.children) and fields
 
 
 def check_branches(types: Sequence[HiveType], common: HiveType, what: str) -> None:

@@ -37,6 +37,7 @@ from hivedruid.parser.statements import TableName
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.nodes import Node
+from hivedruid.plan.operands import NESTED, same_shape
 from hivedruid.plan.rex import Call, Literal, Rex
 from hivedruid.plan.split import QueryPlan, optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS
@@ -305,9 +306,6 @@ def _constants(node: Node, position: int) -> list[Literal]:
     return [rex for rex in written if isinstance(rex, Literal)]
 
 
-_NESTED = ("array", "map", "struct")
-
-
 def check_conversion(source: HiveType, column: Column, number: int, span: Span | None) -> None:
     """Raises SemanticError if Hive cannot convert values of the one type to the other."""
     target = column.type
@@ -330,9 +328,15 @@ def check_conversion(source: HiveType, column: Column, number: int, span: Span |
 
 
 def _never(source: HiveType, target: HiveType) -> bool:
-    """Whether Hive has no conversion for a pair of types."""
-    if source.name in _NESTED or target.name in _NESTED:
-        return source.name != target.name
+    """Whether Hive has no conversion for a pair of types. Elements are converted as columns are, where Hive requires
+    equal types; fields of structs never by position.
+    """
+    if source in (target, t.UNKNOWN, t.VOID):
+        return False
+    if source.name in NESTED or target.name in NESTED:
+        return not same_shape(source, target) or any(map(_never, source.children, target.children))
+    if target.is_timestamp and (source.is_numeric or source == t.BOOLEAN):
+        return True
     if source.name.startswith("interval") or target.name.startswith("interval"):
         return not target.is_string
     if source.name == "binary" or target.name == "binary":

@@ -140,6 +140,20 @@ def test_a_field_of_a_struct_and_of_an_array_of_structs(name: str, type_: str) -
 
 
 @pytest.mark.parametrize(
+    "type_",
+    ["struct<x:int,y:struct<z:string>>", "array<struct<x:int,y:string>>", "map<string,struct<x:decimal(5,2)>>"],
+)
+def test_casts_of_null_to_nested_types(type_: str) -> None:
+    assert str(plan(f"SELECT CAST(NULL AS {type_}) v FROM x", tables=(X,)).columns[0].type) == type_
+
+
+def test_casts_of_structs_keep_their_fields() -> None:
+    cast = "SELECT CAST(st AS STRUCT<X: BIGINT, y: STRUCT<z: STRING>>) v FROM x"
+    assert str(plan(cast, tables=(X,)).columns[0].type) == "struct<x:bigint,y:struct<z:string>>"
+    assert "cannot be cast to" in refused("SELECT CAST(st AS STRUCT<y: STRUCT<z: STRING>, x: INT>) FROM x").message
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("st.nope", "struct<x:int,y:struct<z:string>> has no field 'nope'"),
