@@ -49,7 +49,7 @@ def note_of(key: str, value: str) -> str | None:
     if key.startswith(_OF_HADOOP) or key in _names():
         return f"{key} has no effect: this setting of Hive or Hadoop is not used"
     if key.startswith("hive."):
-        close = did_you_mean(key, (*SETTINGS, *_names()))
+        close = did_you_mean(key, [name for name in (*SETTINGS, *_names()) if name.startswith("hive.")])
         return f"'{key}' is an unknown setting and has no effect" + (f"; {close}" if close else "")
     return f"'{key}' is an unknown setting; it can only be used as ${{hiveconf:{key}}}" if "." in key else None
 

@@ -270,7 +270,7 @@ FAMILIES: dict[str, Setting] = {
 """Groups of settings by their prefix; the rest of a key is any name. The key of the setting is the pattern to display.
 """
 
-OWN_PREFIXES = ("hive.druid.", "druid.", "hivedruid.")
+OWN_PREFIXES = ("druid.", "hivedruid.")
 
 
 class Settings(Mapping[str, str]):

@@ -27,7 +27,7 @@ def revise_set(statement: SetSetting) -> tuple[str | None, list[Finding]]:
         return "", [Finding("dropped", f"{key} ({setting.doc.removeprefix(WITHOUT_EFFECT).rstrip('.')})")]
     if is_secret(key) and (setting is None or setting.type != "reference"):
         return "", [Finding("dropped", f"{key} (no effect, and its value is a secret)")]
-    if setting is None and key.startswith(OWN_PREFIXES):
+    if setting is None and key.startswith((*OWN_PREFIXES, "hive.druid.")):
         close = did_you_mean(key, SETTINGS)
         return "", [Finding("dropped", f"{key} (unknown setting{f'; {close}' if close else ''})")]
     return None, []

@@ -223,6 +223,7 @@ def test_settings_without_effect_are_noted_once(tmp_path: Path) -> None:
     texts = (
         "SET hive.exec.parallel=true", "SET hive.exec.parallel=false", "SET hive.exec.paralel=true", "SET my.own=1",
         "SET own=1", "SET hivevar:a=1", "SET tez.queue.name=x", "SET hive.druid.sleep.time=PT1S", "SET hivedruid.x=1",
+        "SET hive.druid.rolup=false", "SET hive.druid.zzzzzzzzzzzz=1",
         "SET hive.default.nulls.last=false", "SET spark.executor.memory=1g",
     )  # fmt: skip
     with Session(tmp_path, hiveconf={"hive.metastore.warehouse.dir": "/w"}, note=notes.append) as session:
@@ -236,6 +237,8 @@ def test_settings_without_effect_are_noted_once(tmp_path: Path) -> None:
         "'my.own' is an unknown setting; it can only be used as ${hiveconf:my.own}",
         "tez.queue.name has no effect: this setting of Hive or Hadoop is not used",
         "hive.druid.sleep.time has no effect: Hive no longer uses it",
+        "'hive.druid.rolup' is an unknown setting and has no effect; did you mean 'hive.druid.rollup'?",
+        "'hive.druid.zzzzzzzzzzzz' is an unknown setting and has no effect",
     ]
 
 

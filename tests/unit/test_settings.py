@@ -77,10 +77,9 @@ def test_set(key: str, value: str, kept: str) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message", "hint"),
     [
-        ("hive.druid.rolup", "true", "unknown setting", "hive.druid.rollup"),
         ("druid.ulr", "x", "unknown setting", "druid.url"),
         ("hivedruid.nov", "x", "unknown setting", "hivedruid.now"),
-        ("hive.druid.zzzzzzzzzzzz", "x", "unknown setting", "SET -v"),
+        ("druid.zzzzzzzzzzzz", "x", "unknown setting", "SET -v"),
         ("hive.druid.rollup", "yes", "true or false", None),
         ("hive.druid.indexer.partition.size.max", "many", "an integer", None),
         ("hive.druid.indexer.segments.granularity", "DAYS", "one of", "'DAY'"),

@@ -42,7 +42,7 @@ def lines(texts: Iterable[str]) -> Show:
 
 def settings(statement: u.SetSetting, snapshot: Snapshot) -> Show:
     """SET, SET -v and SET key, as lines of `key=value`."""
-    from hivedruid.settings import listing, shown
+    from hivedruid.settings import OWN_PREFIXES, listing, shown
 
     if statement.key is None:
         lines = [f"{key}={value}" for key, value in listing(snapshot.settings, verbose=statement.verbose)]
@@ -52,7 +52,7 @@ def settings(statement: u.SetSetting, snapshot: Snapshot) -> Show:
     values, name = (snapshot.variables, key[8:]) if key.startswith("hivevar:") else (snapshot.settings, key)
     if name in values:
         line = f"{key}={shown(name, values[name]) if values is snapshot.settings else masked(name, values[name])}"
-    elif key.startswith(("hive.druid.", "druid.", "hivedruid.")):
+    elif key.startswith(OWN_PREFIXES):
         hint = did_you_mean(key, values)
         raise SemanticError(
             f"unknown setting '{key}'", span=statement.span, hint=hint or "run SET -v to list all settings"
