@@ -79,6 +79,11 @@ class Table:
         current rows, which are found by name, apply to it."""
         return replace(self, name=f"{self.name}@{snapshot}", snapshot=snapshot)
 
+    @cached_property
+    def effective_serde(self) -> Mapping[str, str]:
+        """The properties that the SerDe gets: TBLPROPERTIES come before SERDEPROPERTIES, as in Hive's MetaStoreUtils."""
+        return {**self.serde, **self.properties}
+
     @property
     def is_materialized(self) -> bool:
         """Whether it is a materialized view: it has stored rows, and the query that computes them."""

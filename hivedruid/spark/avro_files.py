@@ -28,7 +28,7 @@ _CALENDAR = "spark.sql.avro.datetimeRebaseModeInWrite"
 
 def literal_of(table: Table) -> str:
     """The schema of avro.schema.literal; empty without one."""
-    return schema_property({**table.serde, **table.properties}, LITERAL)
+    return schema_property(table.effective_serde, LITERAL)
 
 
 def fields_of(columns: Sequence[Column]) -> str:

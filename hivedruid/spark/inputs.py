@@ -136,7 +136,7 @@ def _of_folders(path: Place) -> list[str]:
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
     """`fail`, `skip`, `null` or `reject`: the table's property, that of OpenX's JsonSerDe, otherwise the setting."""
-    if table.serde.get("ignore.malformed.json", "").lower() == "true":
+    if table.effective_serde.get("ignore.malformed.json", "").lower() == "true":
         return "null"
     return (table.properties.get(MALFORMED_ROWS) or settings.get(MALFORMED_ROWS) or "fail").lower()
 
@@ -327,7 +327,7 @@ def json_lines(spark: SparkSession, table: Table, path: Place, settings: Mapping
 
 def mapped_columns(table: Table) -> list[Column]:
     """The columns with the fields of OpenX's `mapping.column` properties."""
-    return [replace(c, field=table.serde.get(f"mapping.{c.name}", c.field)) for c in table.stored_columns]
+    return [replace(c, field=table.effective_serde.get(f"mapping.{c.name}", c.field)) for c in table.stored_columns]
 
 
 def json_rows(
@@ -405,13 +405,13 @@ def delimited_rows(lines: DataFrame, table: Table, form: CellFormat, kept: Seque
     if is_regex(table.serde):
         fields, cells = lines, regex_cells(table, nested)
     elif is_csv(table):
-        fields = lines.select("*", csv_fields(table.serde).alias("_fields"))
+        fields = lines.select("*", csv_fields(table.effective_serde).alias("_fields"))
         texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
         cells = [value(text, column.type, form) for text, column in zip(texts, table.columns, strict=True)]
     else:
         fields = lines.selectExpr(*kept, f"{split_text('value', separator, form.escape)} AS _fields")
         texts = [f"try_element_at(_fields, {number})" for number in _positions(table)]
-        if table.serde.get("serialization.last.column.takes.rest", "").lower() == "true":
+        if table.effective_serde.get("serialization.last.column.takes.rest", "").lower() == "true":
             rest = f"slice(_fields, {len(texts)}, size(_fields))"
             texts[-1] = f"IF(size(_fields) < {len(texts)}, NULL, array_join({rest}, {literal(separator)}))"
         cells = [delimited_cell(text, column.type, nested) for text, column in zip(texts, table.columns, strict=True)]
@@ -464,7 +464,7 @@ def _sequence_lines(spark: SparkSession, table: Table, path: Place) -> DataFrame
 
 
 def cell_format(table: Table, settings: Mapping[str, str]) -> CellFormat:
-    formats = table.serde.get("timestamp.formats", "")
+    formats = table.effective_serde.get("timestamp.formats", "")
     return CellFormat(
         zone=resolve_zone(settings.get("hive.local.time.zone") or "LOCAL"),
         timestamp_formats=tuple(pattern for pattern in formats.split(",") if pattern),

@@ -22,13 +22,13 @@ def groups(pattern: str) -> int:
 def regex_cells(table: Table, form: CellFormat) -> list[str]:
     """The value of each column, from the column `value`. A column is NULL if the line does not match, or its group is
     not part of the match."""
-    pattern = table.serde.get(PATTERN, "")
+    pattern = table.effective_serde.get(PATTERN, "")
     if (count := groups(pattern)) != len(table.columns):
         raise ExecutionError(
             f"{PATTERN} of {table.full_name} has {count} groups, but the table has {len(table.columns)} columns",
             hint=f"use ALTER TABLE {table.full_name} SET SERDEPROPERTIES ('{PATTERN}' = '…'): a group for each column",
         )
-    flags = "(?si)" if table.serde.get(IGNORES_CASE, "").lower() == "true" else "(?s)"
+    flags = "(?si)" if table.effective_serde.get(IGNORES_CASE, "").lower() == "true" else "(?s)"
     whole = literal(f"{flags}^(?:{pattern})\\z")
     cells = []
     for number, column in enumerate(table.columns, 1):

@@ -28,7 +28,7 @@ def is_csv(table: Table) -> bool:
 
 def delimited_format(table: Table, form: CellFormat) -> CellFormat:
     """The separators, escape character and null of a text table (LazySerDeParameters)."""
-    serde = table.serde
+    serde = table.effective_serde
     separators = list(SEPARATORS)
     separators[0] = delimiter(serde, "field.delim", delimiter(serde, "serialization.format", separators[0]))
     if serde.get("serialization.lib", "").endswith(".MultiDelimitSerDe"):

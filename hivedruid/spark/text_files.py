@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.errors import UnsupportedError
+from hivedruid.errors import ExecutionError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -33,7 +33,7 @@ def decoded(lines: DataFrame, table: Table, kept: Sequence[str] = ()) -> DataFra
 
 def encoding(table: Table) -> str | None:
     """The character set of the files, as Python names it; None for UTF-8. Raises UnsupportedError."""
-    given = table.serde.get(ENCODING, "UTF-8")
+    given = table.effective_serde.get(ENCODING, "UTF-8")
     try:
         name = codecs.lookup(given).name
         is_ascii = b"\n" in "\n".encode(name) and len("\n".encode(name)) == 1
@@ -59,13 +59,23 @@ def _decoder(name: str) -> Callable[[Any], Any]:
     return decode
 
 
+def _count(table: Table, key: str) -> int:
+    given = table.effective_serde.get(key, "0")
+    if not given.isascii() or not given.isdigit():
+        raise ExecutionError(
+            f"{key} '{given}' of {table.full_name} is not a number of lines",
+            hint=f"run ALTER TABLE {table.full_name} SET SERDEPROPERTIES ('{key}' = '1')",
+        )
+    return int(given)
+
+
 def without_header(lines: DataFrame, table: Table, kept: Sequence[str] = ()) -> DataFrame:
     """The lines without the first `skip.header.line.count` and the last `skip.footer.line.count` of each file.
 
     Spark does not number lines; row ids increase within a partition, so they give the order within a block of a file. A
     header is in the first block; a footer needs the order of all lines of a file.
     """
-    header, footer = (int(table.properties.get(key, "0")) for key in (HEADER, FOOTER))
+    header, footer = (_count(table, key) for key in (HEADER, FOOTER))
     if not header and not footer:
         return lines
     numbered = lines.selectExpr(

@@ -302,7 +302,7 @@ def line(table: Table) -> str:
         options = ", ".join(f"{literal(key)}, {literal(value)}" for key, value in JSON_OPTIONS.items())
         return f"to_json(struct({fields}), map({options}))"
     if is_csv(table):
-        separator, quote, escape = csv_characters(table.serde)
+        separator, quote, escape = csv_characters(table.effective_serde)
         cells = [_quoted(identifier(column.name), column.type, quote, escape) for column in table.columns]
         return f"concat_ws({literal(separator)}, {', '.join(cells)})"
     form = delimited_format(table, CellFormat())
