@@ -13,6 +13,7 @@ from hivedruid.actions.families import family_of
 from hivedruid.actions.read_only import refuse_changes
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.databases import details_of
 from hivedruid.catalog.functions import all_functions
 from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
@@ -94,7 +95,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         streams=streams, stream=stream, tiers=_tiers(statement, tables, facts),
         hot_segments=_hot_segments(statement, tables, facts), queried=frozenset(reader.queried),
         hidden=reader.hidden, folder_of_rows=str(folder_of_rows(facts.home)),
-        warehouse=str(facts.home / EXTERNAL),
+        warehouse=str(facts.home / EXTERNAL), database_location=_database_location(statement, facts),
         partitions=partitions, partition_folders=folders,
         has_moves=_has_moves(tables, facts), input_files=_input_files(statement, facts),
         file_columns=_file_columns(statement, tables, facts),
@@ -102,6 +103,14 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         functions=reader.functions, called=reader.called(statement, facts.database),
         new_function=_new_function(statement, reader, facts), version=_version(facts),
     )  # fmt: skip
+
+
+def _database_location(statement: Statement, facts: Facts) -> str:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+    if not isinstance(statement, CreateTable):
+        return ""
+    return details_of(facts.catalog, statement.name.database or facts.database).location
 
 
 def _version(facts: Facts) -> DruidVersion | None:

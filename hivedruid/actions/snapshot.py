@@ -59,7 +59,8 @@ class Snapshot(PlannerFacts):
     `table_files` are those of managed tables in the home's own catalog, by (database, name), `histories` their
     snapshots. `hot_segments` are those of the tiered table that the statement archives. `hidden` are the tables that
     temporary tables of the same names hide; `folder_of_rows` is for the rows of a temporary table that the statement
-    creates, `warehouse` for external tables without LOCATION. `streams` are all streams, and `stream` is the one that
+    creates, `warehouse` for external tables without LOCATION, and
+    `database_location` that of the database of a new table, if it has one. `streams` are all streams, and `stream` is the one that
     the statement creates, changes or shows.
     `partitions` are those of external tables, and of managed ones if they are known; `partition_folders` what MSCK
     finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
@@ -98,6 +99,7 @@ class Snapshot(PlannerFacts):
     hidden: Mapping[tuple[str, str], Table] = field(default_factory=dict)
     folder_of_rows: str = ""
     warehouse: str = ""
+    database_location: str = ""
     partitions: Mapping[tuple[str, str], tuple[Partition, ...]] = field(default_factory=dict)
     partition_folders: Mapping[tuple[str, str], PartitionFolders] = field(default_factory=dict)
     has_moves: bool = False

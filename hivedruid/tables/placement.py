@@ -18,11 +18,14 @@ EXTERNAL = "external"
 PURGE = "external.table.purge"
 
 
-def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[CreateTable, tuple[str, Span | None] | None]:
+def placed(
+    statement: CreateTable, warehouse: str, database: str, location: str = ""
+) -> tuple[CreateTable, tuple[str, Span | None] | None]:
     """The statement with the place of its files, and a note if it is another one than written.
 
     A managed table with LOCATION that is not transactional is an external table whose files DROP TABLE deletes, as
-    Hive's metastore translates it. `warehouse` is the folder for external tables without LOCATION.
+    Hive's metastore translates it. `location` is the folder of external tables without LOCATION: that of their database;
+    without it they have folders in `warehouse`.
     """
     if statement.storage_handler is not None or statement.temporary or statement.iceberg_span is not None:
         return statement, None
@@ -47,8 +50,9 @@ def placed(statement: CreateTable, warehouse: str, database: str) -> tuple[Creat
     if statement.location is not None or statement.like_file is not None or not warehouse:
         return statement, None
     name = statement.name
-    folder = name.name if database == "default" else f"{database}.db/{name.name}"
-    return replace(statement, location=f"{warehouse}/{folder}", location_span=name.span), None
+    folder = warehouse if database == "default" else f"{warehouse}/{database}.db"
+    place = f"{location.rstrip('/') or folder}/{name.name}"
+    return replace(statement, location=place, location_span=name.span), None
 
 
 def _readable(clause: Clause | None) -> str | None:

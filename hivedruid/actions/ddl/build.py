@@ -43,7 +43,8 @@ def build(
     """
     assert isinstance(statement, s.DdlStatement)
     if isinstance(statement, s.CreateTable):
-        statement, moved = placed(statement, snapshot.warehouse, database_of(statement.name, snapshot))
+        database = database_of(statement.name, snapshot)
+        statement, moved = placed(statement, snapshot.warehouse, database, snapshot.database_location)
         for text, span in (
             *([moved] if moved else ()), *hive_tables.without_effect(statement, definition.table_kind(statement))
         ):  # fmt: skip

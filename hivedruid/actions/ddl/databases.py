@@ -71,14 +71,13 @@ def _properties(given: tuple[s.Property, ...], of_catalog: bool) -> dict[str, st
 
 
 def _note(clauses: Iterable[s.Clause], note: Note | None) -> None:
-    clauses = tuple(clauses)
+    clauses = tuple(clause for clause in clauses if clause.text != "LOCATION")
     if note is None or not clauses:
         return
     names = " and ".join(clause.text for clause in clauses)
     why = (
         "hivedruid checks no permissions"
         if names == "OWNER"
-        else "managed tables are in the home folder, and external ones have a LOCATION of their own"
+        else "managed tables are in the home folder"
     )
-    verb = "have" if len(clauses) > 1 else "has"
-    note(f"{names} of the database {verb} no effect: {why}", clauses[0].span)
+    note(f"{names} of the database has no effect: {why}", clauses[0].span)

@@ -269,7 +269,7 @@ class TruncateTable(Statement):
 
 @dataclass(frozen=True)
 class CreateDatabase(Statement):
-    """CREATE DATABASE; `ignored` are its clauses without effect, `iceberg` is USING ICEBERG CATALOG."""
+    """CREATE DATABASE; `ignored` are its clauses on folders, `iceberg` is USING ICEBERG CATALOG."""
 
     name: str
     if_not_exists: bool = False

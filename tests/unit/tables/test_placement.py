@@ -37,6 +37,13 @@ def test_an_external_table_without_a_location_has_a_folder_of_its_own(database: 
     assert (table.location, note) == (folder, None)
 
 
+def test_the_folder_of_an_external_table_is_at_the_location_of_its_database() -> None:
+    table, _ = placed(statement("CREATE EXTERNAL TABLE d.t (a INT)"), "/w", "d", "s3://b/raw/")
+    assert table.location == "s3://b/raw/t"
+    own, _ = placed(statement("CREATE EXTERNAL TABLE d.t (a INT) LOCATION '/x'"), "/w", "d", "/raw")
+    assert own.location == "/x"
+
+
 @pytest.mark.parametrize(
     "text",
     [
