@@ -335,8 +335,8 @@ def test_set(world: World) -> None:
     assert world.build("SET hivevar:x=1") == (ChangeSetting("hivevar:x", "1"),)
     assert world.build("RESET") == (ResetSetting(None),)
     assert world.build("RESET a.b") == (ResetSetting("a.b"),)
-    error = world.refused("SET hive.druid.rolup=true")
-    assert (error.hint, at(error.span)) == ("did you mean 'hive.druid.rollup'?", "hive.druid.rolup")
+    error = world.refused("SET hivedruid.nov=true")
+    assert (error.hint, at(error.span)) == ("did you mean 'hivedruid.now'?", "hivedruid.nov")
     assert "cannot be set" in world.refused("SET env:HOME=/x").message
 
 

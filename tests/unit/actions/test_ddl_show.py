@@ -244,7 +244,8 @@ def test_set_listings(world: World) -> None:
     assert rows(world, "SET hivevar:day") == ["hivevar:day=2015-09-12"]
     assert rows(world, "SET my.password") == ["my.password=******"]
     assert rows(world, "SET nope") == ["nope is undefined"]
-    assert world.refused("SET hive.druid.rolup").hint == "did you mean 'hive.druid.rollup'?"
+    assert world.refused("SET hivedruid.nov").hint == "did you mean 'hivedruid.now'?"
+    assert rows(world, "SET hive.druid.rolup") == ["hive.druid.rolup is undefined"]
 
 
 def test_a_table_is_written_out_the_same_each_time(world: World) -> None:
