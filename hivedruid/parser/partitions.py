@@ -111,11 +111,11 @@ def parse_change(source: SourceStatement, cursor: Cursor, name: TableName) -> St
     if cursor.accept("SET", "LOCATION"):
         location, token = cursor.string("the location")
         return SetPartitionLocation(source, name, spec, location, cursor.span(token))
-    if cursor.word() == "SET":
+    if word := next((each for each in ("FILEFORMAT", "SERDE", "SERDEPROPERTIES") if cursor.accept("SET", each)), None):
         raise UnsupportedError(
-            "only SET LOCATION is supported for a partition: its files have the format of the table",
-            span=cursor.span(),
-            hint="use ALTER TABLE … SET for the whole table, or INSERT OVERWRITE for the rows of the partition",
+            f"SET {word} of a partition is not supported: partitions are read as the table is",
+            span=spec.span,
+            hint=f"use ALTER TABLE {name.name} SET {word}, or an external table of its own for these files",
         )
     return cursor.fail("RENAME TO or SET LOCATION")
 
@@ -123,9 +123,22 @@ def parse_change(source: SourceStatement, cursor: Cursor, name: TableName) -> St
 def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     """The rest of SHOW PARTITIONS."""
     name = cursor.table_name()
-    spec = partition_spec(cursor) if not cursor.at_end else None
-    cursor.end()
-    return ShowPartitions(source, name, spec)
+    spec = partition_spec(cursor) if cursor.word() == "PARTITION" else None
+    start = cursor.index
+    compared: list[PartitionValue] = []
+    while cursor.accept("AND" if compared else "WHERE"):
+        compared.append(_value(cursor, dynamic=False, comparisons=True))
+    where = PartitionSpec(tuple(compared), cursor.span_from(start)) if compared else None
+    order: list[tuple[PartitionValue, bool]] = []
+    while cursor.accept(",") if order else cursor.accept("ORDER", "BY"):
+        place = cursor.index
+        column, _ = cursor.name("a partition column")
+        key = PartitionValue(column, None, span=cursor.span_from(place))
+        order.append((key, cursor.accept_one("ASC", "DESC") == "DESC"))
+    limit = cursor.integer("the number of partitions") if cursor.accept("LIMIT") else None
+    if not cursor.at_end:
+        cursor.fail("PARTITION (…), WHERE, ORDER BY, LIMIT or the end of the statement")
+    return ShowPartitions(source, name, spec, where, tuple(order), limit)
 
 
 def parse_repair(source: SourceStatement, cursor: Cursor) -> Statement:

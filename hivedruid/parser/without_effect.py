@@ -10,6 +10,8 @@ _FILES = "hivedruid decides how rows are divided into files", "run ALTER TABLE â
 _BUCKETS = "rows are not divided into files by values", "remove it"
 _TIMES = "hivedruid does not keep the time of the last access", "remove it"
 _ARCHIVES = "partitions are not archived", "remove it"
+_OWNERS = "hivedruid checks no permissions", "remove it"
+_COLUMNS = "partitions are read with the columns of the table", "change those with ALTER TABLE table, without PARTITION"
 _GUARDS = "hivedruid does not protect tables from DROP", "remove it"
 
 _ACCEPTED: tuple[tuple[str, tuple[str, str]], ...] = (
@@ -29,16 +31,25 @@ _ACCEPTED: tuple[tuple[str, tuple[str, str]], ...] = (
     ("DISABLE NO_DROP", _GUARDS),
     ("ENABLE OFFLINE", _GUARDS),
     ("DISABLE OFFLINE", _GUARDS),
+    ("SET OWNER", _OWNERS),
 )
 """What follows the table, or its PARTITION (â€¦) -> the reason and a hint."""
+_OF_PARTITIONS = ("ADD COLUMNS", "REPLACE COLUMNS", "CHANGE")
 
 
 def parse_alter(source: SourceStatement, cursor: Cursor) -> WithoutEffect | None:
     """The statement after the name of its table, up to its end; None if it is another one."""
     start = cursor.index
-    if cursor.accept("PARTITION"):
+    of_partition = cursor.accept("PARTITION")
+    if of_partition:
         cursor.skip_group()
     first = cursor.index
+    for words in _OF_PARTITIONS if of_partition else ():
+        if cursor.accept(*words.split()):
+            cursor.index = len(cursor.tokens)
+            reason, hint = _COLUMNS
+            text = f"{words} of a partition has no effect: {reason}"
+            return WithoutEffect(source, text, hint, cursor.span_from(first))
     for words, (reason, hint) in _ACCEPTED:
         if cursor.accept(*words.split()):
             _skip_rest(cursor, words)
@@ -55,6 +66,9 @@ def _skip_rest(cursor: Cursor, words: str) -> None:
     elif words in ("TOUCH", "ARCHIVE", "UNARCHIVE"):
         while cursor.accept("PARTITION"):
             cursor.skip_group()
+    elif words == "SET OWNER":
+        cursor.accept_one("USER", "ROLE", "GROUP")
+        cursor.name("the owner")
     elif words == "SET SKEWED LOCATION":
         cursor.skip_group()
     elif words.endswith("ED BY"):

@@ -66,6 +66,7 @@ COLLECTIONS: dict[str, Lower] = {
     "sort_array_by": _sort_array_by,
     "array": _made,
     "map": _made,
+    "map_keys": _empty_for_null,
     "map_values": _empty_for_null,
     "str_to_map": _empty_for_null,
     "index": lambda s, rex: f"{s.render(rex.args[0])}[{s.render(rex.args[1])}]",

@@ -11,7 +11,7 @@ SELECT a FROM nowhere;
 SELEC 1;
 SELECT FROM;
 SELECT 1 +;
-SET hive.druid.rollupp=true;
+SET hivedruid.noww=true;
 SET hive.local.time.zone=Mars/Base;
 SET druid.url=ftp://x;
 SELECT TIMESTAMP '2020-13-01 00:00:00';

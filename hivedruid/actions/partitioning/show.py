@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from hivedruid.actions.partitioning.managed import ManagedPartition
-from hivedruid.actions.partitioning.values import matching
+from hivedruid.actions.partitioning.values import matching, partition_column, typed
 from hivedruid.actions.utility.model import Show
 from hivedruid.actions.utility.show import partition_information
-from hivedruid.catalog.partitions import Partition
+from hivedruid.catalog.partitions import NULL_VALUE, Partition
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.parser.statements.partitioning import DescribePartition, ShowPartitions
@@ -24,8 +25,23 @@ def _show(names: Iterable[str], rows: Iterable[tuple[str, ...]], *, is_text: boo
 
 
 def partitions(statement: ShowPartitions, table: Table, known: tuple[Partition, ...], zone: str) -> Show:
-    chosen = matching(statement.spec, table, known, zone) if statement.spec is not None else known
-    return _show(("partition",), sorted((each.name(table.partition_columns),) for each in chosen))
+    for spec in (statement.spec, statement.where):
+        known = matching(spec, table, known, zone) if spec is not None else known
+    columns = table.partition_columns
+    chosen = sorted(known, key=lambda each: each.name(columns))
+    for key, descends in reversed(statement.order):
+        column = partition_column(key, table)
+        place = columns.index(column)
+        chosen.sort(key=lambda each: _sort_key(each.values[place], column, zone), reverse=descends)  # noqa: B023
+    return _show(("partition",), [(each.name(columns),) for each in chosen[: statement.limit]])
+
+
+def _sort_key(text: str, column: Column, zone: str) -> tuple[int, Any]:
+    """Values that are known, in their order, then other texts, then NULL."""
+    known, value = typed(text, column, zone)
+    if text == NULL_VALUE or (known and value is None):
+        return 2, ""
+    return (0, value) if known else (1, text)
 
 
 def _column(column: Column) -> Row:

@@ -81,11 +81,15 @@ class SetPartitionLocation(Statement):
 
 @dataclass(frozen=True)
 class ShowPartitions(Statement):
-    """SHOW PARTITIONS table [PARTITION (…)]."""
+    """SHOW PARTITIONS table [PARTITION (…)] [WHERE …] [ORDER BY …] [LIMIT n]; `where` has the comparisons of WHERE, and
+    `order` the columns of ORDER BY, with whether they are descending."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
     name: TableName
     spec: PartitionSpec | None = None
+    where: PartitionSpec | None = None
+    order: tuple[tuple[PartitionValue, bool], ...] = ()
+    limit: int | None = None
 
 
 @dataclass(frozen=True)
