@@ -79,7 +79,8 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         worker = worker_python.WORKER.search(text)
         where = f"worker {worker[1]}" if worker else "its machines"
         return SparkError(f"Spark cannot find a file on {where}: {first_line(text)}", hint=f"{HINT}; {hint}")
-    if lacking := worker_python.problem(text):
+    lacking = worker_python.problem(text) or (worker_python.unseen(text) if is_elsewhere else None)
+    if lacking:
         return SparkError(lacking[0], hint=f"{lacking[1]}; {hint}")
     if "FileSystem" in text and (jars := missing_jars.missing(text)):
         return SparkError(jars[0], hint=f"{jars[1]}; {hint}")

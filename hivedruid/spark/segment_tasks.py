@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hivedruid.jobs.staged import NumberType
 
 INDEX = "index"
+UNSEEN = "hivedruid: this machine has no folder "
+"""The beginning of the error if the folder of the job is not there (worker_python.py)."""
 UNFINISHED = "unfinished"
 """A file in the folder of a job while segments are written into it."""
 MOST_BYTES = 1 << 29
@@ -88,11 +90,14 @@ class Build:
 
     def _written(self, rows: pa.Table, bucket: int, name: str) -> tuple[str, Written]:
         """Write a segment as Druid's own tasks do: as a folder on this machine, elsewhere as a zip. Returns its path
-        below the job's folder. Raises OSError if the job was cancelled, and its folder removed."""
+        below the job's folder. Raises OSError if this machine does not see that folder, or the job was cancelled."""
         shaped, spec = _shaped(rows, self.plan), _spec(self.plan, bucket)
         folder = local_path(self.folder)
         if folder is not None:
-            (folder / name).mkdir()
+            try:
+                (folder / name).mkdir()
+            except FileNotFoundError:
+                raise FileNotFoundError(f"{UNSEEN}{folder}") from None
             return f"{name}/{INDEX}", write_segment(shaped, spec, folder / name / INDEX)
         with TemporaryDirectory(prefix="hivedruid-segment-") as scratch:
             written = write_segment(shaped, spec, Path(scratch, INDEX))

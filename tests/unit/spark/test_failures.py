@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException, ParseException
 from hivedruid.errors import SparkError
 from hivedruid.plan.split import spark_job
 from hivedruid.spark.failures import first_line, translate
+from hivedruid.spark.segment_tasks import UNSEEN
 from hivedruid.spark.worker_python import UNSUITABLE, problem
 from tests.support.planning import plan
 from tests.unit.spark.conftest import Home
@@ -94,6 +95,12 @@ def test_an_unsuitable_python_of_a_worker(tmp_path: Path, cause: str, message: s
     error = translate(RuntimeError(f"{LOST}{cause}"), tmp_path / "log", is_elsewhere=True)
     assert error.message == message
     assert "SET spark.pyspark.python to the path of a Python 3." in (error.hint or "")
+
+
+def test_a_worker_that_does_not_see_the_deep_storage(tmp_path: Path) -> None:
+    error = translate(RuntimeError(f"{LOST}FileNotFoundError: {UNSEEN}/deep/x"), tmp_path / "log", is_elsewhere=True)
+    assert error.message == "worker 10.0.0.7 does not see the job's folder in Druid's deep storage: /deep/x"
+    assert (error.hint or "").startswith("mount the deep storage on all machines of Spark, at the same path, or SET ")
 
 
 def test_a_missing_module_of_a_user_function_is_not_one_of_the_worker() -> None:

@@ -15,7 +15,7 @@ from hivedruid.druid import granularities
 from hivedruid.druid.planned_segments import PlannedDimension, PlannedMetric, SegmentPlan
 from hivedruid.filesystems import Access
 from hivedruid.segments.segment import open_segment
-from hivedruid.spark.segment_tasks import Build, truncated
+from hivedruid.spark.segment_tasks import UNSEEN, Build, truncated
 
 DAY = granularities.DAY
 PLAN = SegmentPlan("DAY", "NONE", (PlannedDimension("s", "STRING"), PlannedDimension("n", "LONG")), (), False, 3)
@@ -50,6 +50,11 @@ def test_segments_of_buckets(tmp_path: Path) -> None:
         assert [numbers(folder, each) for each in found[1:]] == [[2, 1, 3], [4], [5, 6]]
         assert [json.loads(each["sums"])["n"] for each in found[1:]] == [[6, 0.0], [4, 0.0], [11, 0.0]]
         assert len({each["path"] for each in found}) == 4
+
+
+def test_a_machine_without_the_folder_of_the_job(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"{UNSEEN}{tmp_path}/none$"):
+        built(tmp_path / "none", [batch((5, 1))])
 
 
 def test_rollup(tmp_path: Path) -> None:
