@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from socket import gethostname
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from hivedruid.jobs.staged import NumberType
 
 INDEX = "index"
-UNSEEN = "hivedruid: this machine has no folder "
-"""The beginning of the error if the folder of the job is not there (worker_python.py)."""
+UNSEEN = "hivedruid: the folder of the job does not exist on "
+"""The beginning of the error of a machine that does not see the folder (worker_python.py)."""
 UNFINISHED = "unfinished"
 """A file in the folder of a job while segments are written into it."""
 MOST_BYTES = 1 << 29
@@ -97,7 +98,7 @@ class Build:
             try:
                 (folder / name).mkdir()
             except FileNotFoundError:
-                raise FileNotFoundError(f"{UNSEEN}{folder}") from None
+                raise FileNotFoundError(f"{UNSEEN}{gethostname()}: {folder}") from None
             return f"{name}/{INDEX}", write_segment(shaped, spec, folder / name / INDEX)
         with TemporaryDirectory(prefix="hivedruid-segment-") as scratch:
             written = write_segment(shaped, spec, Path(scratch, INDEX))

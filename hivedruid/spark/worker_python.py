@@ -17,14 +17,15 @@ _NO_MODULE = re.compile(
     r"ModuleNotFoundError: No module named '(numpy|pyarrow|pandas|pyspark)\b"
     r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\] (\w+ >= \S+) must be installed"
 )
-_UNSEEN = re.compile(r"hivedruid: this machine has no folder ([^\n]+)")
-"""The message of a worker that does not see the folder of a job (segment_tasks.py)."""
+_UNSEEN = re.compile(r"hivedruid: the folder of the job does not exist on ([^\s:]+): ([^\n]+)")
+"""The message of a worker that does not see the folder (segment_tasks.py)."""
 _TOO_OLD = re.compile(rf"{UNSUITABLE}([^\n]+)")
 
 
 def problem(text: str) -> tuple[str, str] | None:
     """The message and the hint for an error of Spark, if it shows that a worker's Python cannot run tasks."""
-    where = _where(text)
+    worker = WORKER.search(text)
+    where = f"worker {worker[1]}" if worker else "a worker"
     wanted = f"SET spark.pyspark.python to the path of a Python {_minor()} on the workers"
     if found := _NO_PYTHON.search(text):
         return f"{where} cannot run {found[1]}: {found[2]}", wanted
@@ -42,14 +43,8 @@ def unseen(text: str) -> tuple[str, str] | None:
     """The same if a worker does not see the folder into which it writes segments."""
     if found := _UNSEEN.search(text):
         mount = "mount the deep storage on all machines of Spark, at the same path, or SET hivedruid.druid.write=native"
-        folder = found[1].strip()
-        return f"{_where(text)} does not see the job's folder in Druid's deep storage: {folder}", mount
+        return f"worker {found[1]} does not see the job's folder in Druid's deep storage: {found[2].strip()}", mount
     return None
-
-
-def _where(text: str) -> str:
-    worker = WORKER.search(text)
-    return f"worker {worker[1]}" if worker else "a worker"
 
 
 def _minor() -> str:

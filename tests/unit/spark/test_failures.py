@@ -98,8 +98,9 @@ def test_an_unsuitable_python_of_a_worker(tmp_path: Path, cause: str, message: s
 
 
 def test_a_worker_that_does_not_see_the_deep_storage(tmp_path: Path) -> None:
-    error = translate(RuntimeError(f"{LOST}FileNotFoundError: {UNSEEN}/deep/x"), tmp_path / "log", is_elsewhere=True)
-    assert error.message == "worker 10.0.0.7 does not see the job's folder in Druid's deep storage: /deep/x"
+    text = f"PythonException:\nFileNotFoundError: {UNSEEN}worker-7: /deep/x\n"
+    error = translate(RuntimeError(text), tmp_path / "log", is_elsewhere=True)
+    assert error.message == "worker worker-7 does not see the job's folder in Druid's deep storage: /deep/x"
     assert (error.hint or "").startswith("mount the deep storage on all machines of Spark, at the same path, or SET ")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_segments_of_buckets(tmp_path: Path) -> None:
 
 
 def test_a_machine_without_the_folder_of_the_job(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=f"{UNSEEN}{tmp_path}/none$"):
+    with pytest.raises(FileNotFoundError, match=f"{UNSEEN}{gethostname()}: {tmp_path}/none$"):
         built(tmp_path / "none", [batch((5, 1))])
 
 
