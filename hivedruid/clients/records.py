@@ -1,8 +1,9 @@
-"""Writes records to Kafka topics from Spark's Python workers, which have Spark's rows as Arrow batches."""
+"""Writes records to Kafka topics, from Arrow batches of Spark: in its Python workers, or in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,9 @@ def records_of(batch: RecordBatch) -> Iterator[Record]:
 class Produce:
     """Sends the rows of a partition, see `records_of`, and returns their number as `sent`.
 
-    All records are acknowledged by all in-sync replicas before it ends. Raises RuntimeError, whose message begins with
-    `failed`. `properties` are a Java producer's, with secrets in files: they become a part of Spark's plan.
+    All records are acknowledged by all in-sync replicas before it ends. If Kafka refuses them, it raises RuntimeError,
+    whose message begins with `failed`. `properties` are a Java producer's, with secrets in files: they become a part of
+    Spark's plan.
     """
 
     brokers: str
@@ -50,19 +52,27 @@ class Produce:
         from hivedruid.clients.producer_config import producer_config
 
         count = 0
-        config = producer_config(self.properties)
-        producer: Any = None
-        try:
+        with self._reported():
+            config = producer_config(self.properties)
             producer = kafka_python().KafkaProducer(bootstrap_servers=self.brokers, **config)
+        try:
             for batch in batches:
-                futures = [record.sent(producer, self.topic) for record in records_of(batch)]
-                producer.flush()
-                for future in futures:
-                    future.get(timeout=0)
-                count += len(futures)
+                with self._reported():
+                    self._send(batch, producer)
+                count += batch.num_rows
+        finally:
+            producer.close()
+        yield pa.RecordBatch.from_pydict({"sent": pa.array([count], pa.int64())})
+
+    def _send(self, batch: RecordBatch, producer: Any) -> None:
+        futures = [record.sent(producer, self.topic) for record in records_of(batch)]
+        producer.flush()
+        for future in futures:
+            future.get(timeout=0)
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
         except Exception as error:  # noqa: BLE001 - kafka-python raises AssertionError for an unknown partition
             raise RuntimeError(f"{self.failed}{self.topic}: {error}") from None
-        finally:
-            if producer is not None:
-                producer.close()
-        yield pa.RecordBatch.from_pydict({"sent": pa.array([count], pa.int64())})

@@ -16,6 +16,7 @@ from hivedruid.spark.calls import NOTICED, SparkCall
 from hivedruid.spark.cells import identifier, literal
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.types import DataType, StructType
 
@@ -61,6 +62,13 @@ def stream(frame: DataFrame, expected: Sequence[HiveType] = ()) -> Batches:
     schema first. The types that Spark returns are those that count.
     """
     return Batches(_batches(frame, is_plain=bool(expected) and all(kind.name in _PLAIN for kind in expected)))
+
+
+def arrow_batches(frame: DataFrame) -> Iterator[RecordBatch]:
+    """The rows in order, streamed, as Spark sends them: for types without time zones and nested values."""
+    with closing(iter(_Arrivals(frame))) as arrivals:
+        next(arrivals)  # the schema
+        yield from arrivals
 
 
 def _batches(frame: DataFrame, *, is_plain: bool) -> Iterator[Batch]:

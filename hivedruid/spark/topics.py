@@ -149,7 +149,7 @@ def topic_error(text: str) -> SparkError | None:
             f"malformed record in {match[1].strip()}",
             hint=f"SET TBLPROPERTIES ('{MALFORMED_ROWS}'='skip') skips such records",
         )
-    if match := re.search(rf"RuntimeError: {FAILED}(.*)", text):
+    if match := re.search(rf"(?:RuntimeError: |^){FAILED}(.*)", text):
         return SparkError(f"cannot write to topic {match[1]}", hint="a part of the rows may have been written")
     if match := re.search(r"Cannot fetch record for offset (\d+) in (\d+) milliseconds", text):
         return SparkError(
