@@ -2,22 +2,27 @@
 
 S3Proxy checks keys, and ignores the conditions of conditional writes (If-None-Match, If-Match); S3Mock checks these
 conditions, and no keys; of four concurrent writes with `If-None-Match: *`, all succeeded, so it does not suit tests of
-a commit that relies on them.
+a commit that relies on them. versitygw checks all of this.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
+import os
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from hivedruid.filesystems import Access, Location, open_location
 from hivedruid.local import artifacts, services
@@ -29,7 +34,8 @@ from hivedruid.local.services import properties
 from hivedruid.local.state import HOST, LocalServices
 
 LOCK = Path(__file__).with_suffix(".json")
-"""The servers, and Druid's extension: the newest in the repository is older than Druid, and works with it."""
+"""The servers, Spark's jars for s3a://, and Druid's extension: the newest in the repository is older than Druid, and
+works with it."""
 BUCKET = "druid"
 BASE_KEY = "deep/segments"
 KEY, SECRET = "reader", "hunter2-of-s3"
@@ -57,6 +63,24 @@ class S3Server:
     @property
     def access(self) -> Access:
         return Access.of(self.settings)
+
+    def put(self, key: str, body: bytes, **conditions: str) -> int:
+        """The status of a write, signed as version 4 of AWS; `If_None_Match="*"` is a condition."""
+        url, moment = f"/{BUCKET}/{key}", datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        headers = {
+            "host": self.endpoint.removeprefix("http://"), "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "x-amz-date": moment,
+        }  # fmt: skip
+        scope = f"{moment[:8]}/us-east-1/s3/aws4_request"
+        listed = "".join(f"{name}:{value}\n" for name, value in headers.items())
+        request = f"PUT\n{url}\n\n{listed}\n{';'.join(headers)}\nUNSIGNED-PAYLOAD"
+        text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{sha256(request.encode()).hexdigest()}"
+        signing = f"AWS4{SECRET}".encode()
+        for part in (*scope.split("/"), text):
+            signing = hmac.digest(signing, part.encode(), "sha256")
+        signature = f"Credential={KEY}/{scope}, SignedHeaders={';'.join(headers)}, Signature={signing.hex()}"
+        sent = {**headers, "authorization": f"AWS4-HMAC-SHA256 {signature}"}
+        sent |= {name.replace("_", "-"): value for name, value in conditions.items()}
+        return requests.put(f"{self.endpoint}{url}", body, headers=sent, timeout=60).status_code
 
     def location(self, path: str) -> Location:
         return open_location(f"s3://{BUCKET}/{path}", self.access)
@@ -106,6 +130,22 @@ def conditional_s3_server(folder: Path) -> Iterator[S3Server]:
         yield server
 
 
+@contextmanager
+def versity_server(folder: Path, program: str) -> Iterator[S3Server]:
+    """A server that checks keys, and the conditions of concurrent writes: versitygw of Versity, a Go program, with its
+    data in a folder."""
+    (folder / "data" / BUCKET).mkdir(parents=True)
+    server = _with_keys(folder)
+    place = server.endpoint.removeprefix("http://")
+    with _running(server, "--port", place, "posix", str(folder / "data"), program=program):
+        yield server
+
+
+def spark_jars() -> list[Path]:
+    """The jars that Spark needs for s3a://."""
+    return artifacts.resolve([locked("hadoop-aws"), locked("aws-sdk")])
+
+
 def _with_keys(folder: Path) -> S3Server:
     for name, value in (("key", KEY), ("secret", SECRET)):
         (folder / name).write_text(value)
@@ -113,10 +153,13 @@ def _with_keys(folder: Path) -> S3Server:
 
 
 @contextmanager
-def _running(server: S3Server, *arguments: str) -> Iterator[None]:
-    """A JVM, from its first connection to the end of the block."""
+def _running(server: S3Server, *arguments: str, program: str = "") -> Iterator[None]:
+    """A program, or else a JVM, from its first connection to the end of the block."""
+    environment = {**os.environ, "ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET}
     with (server.folder / "log").open("wb") as log:
-        process = subprocess.Popen([str(java_command()), *arguments], stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [program or str(java_command()), *arguments], stdout=log, stderr=log, env=environment
+        )
     try:
         _await(server, process)
         yield

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
@@ -56,9 +56,13 @@ def start_worker(processes: Processes, master: str, number: int, *options: str, 
     log("Successfully registered with master")
 
 
-def start_connect(processes: Processes, master: str, port: str = "0", *, more: Mapping[str, str] = NOTHING) -> str:
-    """The URL of a Connect server on the cluster, with Iceberg and the Kafka connector; by default on a free port."""
-    jars = [str(path) for group in LIBRARIES for path in artifacts.resolve(artifacts.locked_group(group))]
+def start_connect(
+    processes: Processes, master: str, port: str = "0", *, more: Mapping[str, str] = NOTHING, jars: Sequence[Path] = ()
+) -> str:
+    """The URL of a Connect server on the cluster, with Iceberg, the Kafka connector and `jars`; by default on a free
+    port."""
+    own = [path for group in LIBRARIES for path in artifacts.resolve(artifacts.locked_group(group))]
+    classes = [str(path) for path in (*own, *jars)]
     log = processes.folder / "log4j2.properties"
     log.write_text(
         "rootLogger.level = info\nrootLogger.appenderRef.a.ref = a\nappender.a.type = Console\nappender.a.name = a\n"
@@ -68,7 +72,7 @@ def start_connect(processes: Processes, master: str, port: str = "0", *, more: M
         **OWN,
         "spark.master": master,
         EXTENSIONS: SPARK_EXTENSIONS,
-        "spark.jars": ",".join(jars),
+        "spark.jars": ",".join(classes),
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": port,
         "log4j2.configurationFile": log.as_uri(),
@@ -76,7 +80,7 @@ def start_connect(processes: Processes, master: str, port: str = "0", *, more: M
     }
     options = [f"-D{key}={value}" for key, value in properties.items()]
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    server = processes.start("connect", *options, main, jar=os.pathsep.join(jars))
+    server = processes.start("connect", *options, main, jar=os.pathsep.join(classes))
     return f"sc://localhost:{server(r'Spark Connect server started at: [^ ]*?:([0-9]+)')[1]}"
 
 

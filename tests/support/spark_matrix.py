@@ -1,9 +1,14 @@
 """Every kind of work on a Spark elsewhere, and how its two executors share it.
 
-    python -m tests.support.spark_matrix [--mode connect|standalone|local] [--druid local|embedded] [--only PART]
+    python -m tests.support.spark_matrix [--mode connect|standalone|local] [--druid local|embedded] [--s3 PROGRAM]
+        [--only PART...]
 
 The Spark is a standalone cluster of two workers, with a Connect server for `connect`, or that of this machine; Kafka is
-real, and so is Druid with `--druid local`.
+real, and so is Druid with `--druid local`. After a part that fails the next one runs.
+
+With `--s3 PATH/versitygw`, the warehouse of managed tables, staged rows and Druid's deep storage are in an S3 server that
+checks the conditions of concurrent writes. It is a Go program: `go install github.com/versity/versitygw/cmd/versitygw@v1.8.0`.
+The first run downloads Spark's jars for s3a:// (640 MB).
 
 quickstart   The script of hivedruid demo.
 tables       CREATE TABLE … AS, INSERT, OVERWRITE, UPDATE and MERGE of managed tables, and of files.
@@ -12,6 +17,7 @@ segments     Segments that Spark writes, and reads.
 kafka        Kafka tables, read and written.
 stream       A stream, in this process and by a manager.
 archive      A tiered table, whose rows move to a managed table.
+conditions   Of eight concurrent writes with `If-None-Match: *`, the S3 server accepts one.
 """
 
 from __future__ import annotations
@@ -21,7 +27,10 @@ import os
 import signal
 import sys
 import tempfile
+import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +40,7 @@ from uuid import uuid4
 
 from hivedruid.actions.streaming import manager
 from hivedruid.commands.demo import SCRIPT
+from hivedruid.errors import HiveDruidError
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.samples import wikiticker
 from hivedruid.local.state import LocalServices
@@ -39,6 +49,7 @@ from hivedruid.spark import session as spark_sessions
 from tests.support.job_homes import conf_of, druid_table, explained, run
 from tests.support.kafka import Topics, topics_of
 from tests.support.kafka_tables import KafkaTables
+from tests.support.s3 import BASE_KEY, BUCKET, KEY, SECRET, S3Server, druid_in_s3, spark_jars, versity_server
 from tests.support.spark_elsewhere import MODES, OWN, start_connect, start_master, start_worker
 from tests.support.spark_events import Events, logged
 from tests.support.spark_processes import TOKEN, Processes
@@ -59,6 +70,7 @@ class Place:
     executors: int
     topics: Topics
     services: LocalServices | None = None
+    server: S3Server | None = None
 
     def session(self, home: str = "home", **variables: str) -> Session:
         return Session(self.folder / home, hiveconf=self.settings, hivevar=variables, confirm=lambda _: True)
@@ -126,7 +138,8 @@ def tables(place: Place) -> str:
         check(one(session, "SELECT count(*), sum(IF(t = 'changed', 1, 0)) FROM half"), (ROWS - 4, 6))
         run(session, "INSERT OVERWRITE TABLE half SELECT n, t FROM numbers WHERE n < 100")
         check(one(session, "SELECT count(*), sum(n) FROM half"), (100, 4950))
-        files(session, place.folder / "files")
+        if not place.server:
+            files(session, place.folder / "files")
     return seen
 
 
@@ -147,16 +160,19 @@ def joins(place: Place) -> str:
     with closing(place.session()) as session:
         place.has_numbers(session)
         name = druid_table(session, "n bigint")
-        run(session, f"INSERT INTO {name} SELECT {DAYS}, n FROM numbers WHERE n < 20000")
+        run(session, "SET hivedruid.druid.write=native")
+        insert = f"INSERT INTO {name} SELECT {DAYS}, n FROM numbers WHERE n < 400000"
+        seen = place.shared("staged", session, insert, executors=1)
         found = one(
             session,
-            f"SELECT count(*), sum(length(md5(h.t))), count(DISTINCT h.t) FROM {name} d JOIN numbers h ON d.n = h.n - 10000",
+            "SELECT count(*), sum(length(md5(h.t))), count(DISTINCT h.t)"
+            f" FROM {name} d JOIN numbers h ON d.n = h.n - 10000 WHERE d.n < 20000",
         )
         check(found, (20000, 640000, 1000))
         run(session, f"INSERT OVERWRITE TABLE {name} SELECT {DAYS}, n FROM numbers WHERE n < 100")
         check(one(session, f"SELECT count(*), sum(n) FROM {name}"), (100, 4950))
         run(session, f"DROP TABLE {name}")
-    return "20,000 rows joined; replaced by 100"
+    return f"400,000 rows {seen}, 20,000 joined; replaced by 100"
 
 
 def segments(place: Place) -> str:
@@ -228,63 +244,115 @@ def archive(place: Place) -> str:
     return f"{seen}; moved back"
 
 
+def conditions(place: Place) -> str:
+    if place.server is None:
+        return "only with --s3"
+    server, other = place.server, "0123456789abcdef0123456789abcdef"
+    with ThreadPoolExecutor(8) as pool:
+        for round_ in range(10):
+            found = Counter(pool.map(lambda n: server.put(f"new-{round_}", b"%d" % n, If_None_Match="*"), range(8)))  # noqa: B023
+            check(found[200], 1)
+            check(found[200] + found[409] + found[412], 8)
+    check(server.put("new-0", b"x", If_Match=f'"{other}"'), 412)
+    return "10 x 8 concurrent writes, of which 10 were accepted"
+
+
 PARTS: Mapping[str, Callable[[Place], str]] = {
-    part.__name__: part for part in (quickstart, tables, joins, segments, kafka, stream, archive)
+    part.__name__: part for part in (quickstart, tables, joins, segments, kafka, stream, archive, conditions)
 }
 
 # --- servers ------------------------------------------------------------------------------------------------------
 
 
-def spark_settings(mode: str, processes: Processes, more: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a session for a new Spark; `more` are those of Spark itself."""
+def s3_settings(server: S3Server, folder: Path) -> dict[str, str]:
+    """The warehouse, staged rows and deep storage in the server. Its keys are in the environment."""
+    s3a = "spark.hadoop.fs.s3a"
+    return {
+        **server.settings,
+        "hivedruid.iceberg.catalog.type": "jdbc",
+        "hivedruid.iceberg.catalog.uri": f"jdbc:sqlite:{folder / 'iceberg.sqlite'}",
+        "hivedruid.iceberg.catalog.warehouse": f"s3a://{BUCKET}/warehouse",
+        "hivedruid.staging.root": f"s3a://{BUCKET}/staging",
+        "hivedruid.druid.deep.storage": f"s3://{BUCKET}/{BASE_KEY}",
+        f"{s3a}.endpoint": server.endpoint,
+        f"{s3a}.endpoint.region": "us-east-1",
+        f"{s3a}.path.style.access": "true",
+        f"{s3a}.aws.credentials.provider": "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider",
+    }
+
+
+def spark_settings(mode: str, processes: Processes, more: Mapping[str, str], jars: list[Path]) -> dict[str, str]:
+    """The settings of a session for a new Spark; `more` are those of Spark itself, `jars` its additional libraries."""
+    classes = {"spark.driver.extraClassPath": os.pathsep.join(map(str, jars))} if jars else {}
     if mode == "local":
-        return dict(more)
+        return {**more, **classes}
     master, _ = start_master(processes)
     for number in (1, 2):
         start_worker(processes, master, number)
     if mode == "standalone":
-        return {**OWN, **more, "spark.master": master}
-    return {"spark.remote": start_connect(processes, master, more=more), "spark.remote.token": "env:SPARK_TOKEN"}
+        sent = {"spark.jars": ",".join(map(str, jars))} if jars else {}
+        return {**OWN, **more, **classes, **sent, "spark.master": master}
+    remote = start_connect(processes, master, more=more, jars=jars)
+    return {"spark.remote": remote, "spark.remote.token": "env:SPARK_TOKEN"}
 
 
 @contextmanager
-def prepared(folder: Path, mode: str, druid: str) -> Iterator[Place]:
+def prepared(folder: Path, mode: str, druid: str, s3: str) -> Iterator[Place]:
     """The servers, until the end of the block."""
     (folder / "events").mkdir()
     more = logged(folder / "events")
     more["spark.scheduler.minRegisteredResourcesRatio"] = "1.0"  # the first job waits for both executors
     with ExitStack() as stack:
         given: dict[str, str] = {"hive.local.time.zone": "UTC"}
+        jars: list[Path] = []
+        server: S3Server | None = None
+        services: LocalServices | None = None
+        if s3:
+            server = stack.enter_context(versity_server(folder / "s3", s3))
+            os.environ.update({"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET})
+            given |= s3_settings(server, folder)
+            more |= {key: value for key, value in given.items() if key.startswith("spark.")}
+            jars = spark_jars()
+            if druid == "local":
+                services = stack.enter_context(druid_in_s3(folder / "druid", server))
         cluster = LocalCluster(folder / "cluster", heap="small")
         stack.callback(cluster.down)
-        started = cluster.up(druid=druid == "local")
-        services = started if druid == "local" else None
+        started = cluster.up(druid=druid == "local" and services is None)
+        services = services or (started if druid == "local" else None)
         given |= conf_of(services) if services is not None else {"druid.url": "embedded:"}
         processes = stack.enter_context(Processes(folder))
-        given |= spark_settings(mode, processes, more)
+        given |= spark_settings(mode, processes, more, jars)
         topics = stack.enter_context(topics_of(started.kafka))
         stack.callback(spark_sessions.stop_private)
         stack.callback(spark_sessions.release_all)
-        yield Place(folder, given, Events(folder / "events"), 1 if mode == "local" else 2, topics, services)
+        executors = 1 if mode == "local" else 2
+        yield Place(folder, given, Events(folder / "events"), executors, topics, services, server)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mode", choices=(*MODES, "local"), default=MODES[0])
     parser.add_argument("--druid", choices=("embedded", "local"), default="local")
-    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument("--s3", default="", metavar="PROGRAM", help="the path of versitygw")
     given = parser.parse_args()
+    where = f"{given.mode}, {given.druid}{', S3' if given.s3 else ''}"
     os.environ["SPARK_TOKEN"] = TOKEN
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the servers are stopped then, too
     with (
         tempfile.TemporaryDirectory(prefix="hivedruid-matrix-") as folder,
-        prepared(Path(folder), given.mode, given.druid) as place,
+        prepared(Path(folder), given.mode, given.druid, given.s3) as place,
     ):
-        for name in [given.only] if given.only else PARTS:
+        failed = 0
+        for name in given.only:
             begun = monotonic()
-            seen = PARTS[name](place)
-            print(f"{given.mode}, {given.druid}: {name}: {seen} ({monotonic() - begun:.0f} s)", flush=True)
-    return 0
+            try:
+                seen = PARTS[name](place)
+            except (HiveDruidError, AssertionError):
+                failed += 1
+                seen = f"FAILED\n{traceback.format_exc()}"
+            print(f"{where}: {name}: {seen} ({monotonic() - begun:.0f} s)", flush=True)
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
