@@ -10,6 +10,7 @@ import venv
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,7 @@ from hivedruid.actions.streaming import manager as background
 from hivedruid.catalog.layout import PartitionField
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, INT, STRING, TIMESTAMP
+from hivedruid.druid.planned_segments import PlannedDimension, SegmentPlan
 from hivedruid.errors import ConnectError, ExecutionError, SparkError
 from hivedruid.jobs.staged import Sum
 from hivedruid.local import artifacts
@@ -32,7 +34,7 @@ from tests.support import job_homes, spark_stranger
 from tests.support.spark_elsewhere import start_master, start_worker
 from tests.support.spark_output import unfinished_files
 from tests.support.spark_processes import TOKEN, Processes, can_hide
-from tests.support.streams import stream_home
+from tests.support.streams import CONF, stream_home
 from tests.unit.spark.conftest import Home, columns, eventually, files_table, iceberg_table, job, run, start
 from tests.unit.spark.test_session import has_ended, slow_job
 
@@ -58,6 +60,8 @@ def release() -> Callable[[], None]:
 
 ports: dict[str, str] = {}
 """The port of the web interface of each master."""
+pythons: dict[str, Path] = {}
+"""The Python of the workers of each master."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +80,8 @@ def master(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None]
     secured = ("--properties-file", str(folder / "spark.properties"))
     with Processes(folder) as processes:
         url, port = start_master(processes, *secured)
-        ports[url] = port
+        ports[url], pythons[url] = port, folder / "python"
+        _use(pythons[url], sys.executable)
         for number in (1, 2):
             start_worker(processes, url, number, *secured, hidden=apart if number == 2 else None)
         try:
@@ -109,6 +114,12 @@ def address(tmp_path_factory: pytest.TempPathFactory, release: Callable[[], None
         release()
 
 
+def _use(python: Path, command: str) -> None:
+    """Make `python` a script that runs a command: a link to a Python would not find the packages beside it."""
+    python.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    python.chmod(0o755)
+
+
 @pytest.fixture
 def ui(master: str) -> str:
     """The port of the master's web interface."""
@@ -116,10 +127,13 @@ def ui(master: str) -> str:
 
 
 def on_cluster(master: str) -> dict[str, str]:
-    """The settings for jobs on a cluster, on one machine."""
+    """The settings for jobs on a cluster, on one machine. Tests with the same settings share a driver and its executors;
+    each task starts the Python that `pythons` has then."""
     return {
         "spark.master": master, "spark.executor.memory": "512m", "spark.authenticate.secret": "env:TEST_SPARK_SECRET",
-        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.task.maxFailures": "1",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # they start faster
+        "spark.pyspark.python": str(pythons[master]), "spark.python.use.daemon": "false",
         "spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # the first job waits for both
     }  # fmt: skip
 
@@ -169,6 +183,28 @@ def test_partitions_without_files(elsewhere: Home, tmp_path: Path) -> None:
     script = Path(__file__).parents[1] / "scripts" / "late_data.q"
     outcome = run_script(script, scratch=tmp_path, settings=elsewhere.settings)
     assert outcome.passed, outcome
+
+
+@pytest.mark.parametrize("semantic", ["AT_LEAST_ONCE", "EXACTLY_ONCE"])
+def test_records_for_a_topic(elsewhere: Home, topics: Topics, semantic: str) -> None:
+    """This process writes them: workers need no client of Kafka. A job that fails in Spark is no error of Kafka."""
+    topic = topics.new()
+    with Session(elsewhere.path, hiveconf={"druid.url": "embedded:", **elsewhere.settings}) as home:
+        job_homes.run(
+            home,
+            "CREATE EXTERNAL TABLE k (id bigint, name string) STORED BY 'kafka' TBLPROPERTIES ("
+            f"'kafka.topic' = '{topic}', 'kafka.bootstrap.servers' = '{topics.bootstrap}',"
+            f" 'kafka.write.semantic' = '{semantic}')",
+        )
+        job_homes.run(home, "INSERT INTO k (id, name) VALUES (1, 'é'), (2, NULL)")
+        job_homes.run(home, "INSERT INTO k (id, name) SELECT id, 'x' FROM (SELECT 3 AS id) v WHERE id < 0")
+        if semantic == "AT_LEAST_ONCE":
+            with pytest.raises(SparkError, match=f"cannot write to topic {topic}: "):
+                job_homes.run(home, "INSERT INTO k (id, `__partition`) VALUES (4, 9)")
+        with pytest.raises(SparkError, match="a map key is NULL"):
+            job_homes.run(home, "INSERT INTO k (id) SELECT map(IF(id > 0, NULL, 'a'), 1)['a'] FROM (SELECT 5 AS id) v")
+        assert not job_homes.leftovers(home.home)
+    assert topics.values(topic) == ['{"id":1,"name":"é"}'.encode(), b'{"id":2}']
 
 
 def test_too_many_rows_for_a_spark_elsewhere(elsewhere: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,6 +257,16 @@ def test_a_worker_without_the_storage(master: str, apart: Path, monkeypatch: pyt
     with pytest.raises(SparkError, match=LOST):
         home.runner.stage(job(times), DRUID_TABLE, SPEC, str(apart / "staged"), skip_timeless=False)
     assert not (apart / "staged").exists()
+    home.settings.update({"spark.sql.adaptive.coalescePartitions.enabled": "false"})  # a task for each day
+    days, plan = (
+        "SELECT id * 86400000, id FROM range(0, 16, 1, 2)",
+        SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 10),
+    )
+    unseen = rf"worker {gethostname()} does not see the job's folder in Druid's deep storage: {apart}/deep/job"
+    with pytest.raises(SparkError, match=unseen) as caught:
+        home.runner.stage(job(days), DRUID_TABLE, SPEC, str(apart / "deep" / "job"), skip_timeless=False, plan=plan)
+    assert (caught.value.hint or "").startswith("mount the deep storage on all machines of Spark")
+    assert not (apart / "deep" / "job").exists()
     parted = replace(files_table(apart / "p", columns(a=BIGINT, k=INT), "orc"), partition_spec=(PartitionField("k"),))
     (apart / "parts").mkdir()
     with pytest.raises(SparkError, match=LOST):
@@ -309,6 +355,67 @@ def test_strangers_are_refused_by_the_driver(master: str, tmp_path: Path, monkey
     assert SECRET not in server.Files(folder).discovery.read_text()
 
 
+def test_unsuitable_pythons(master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python of the workers does not exist, lacks packages, or has another version. Nothing is written."""
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
+    python = pythons[master]
+    (tmp_path / "doubles.py").write_text("def double(a: int) -> int:\n    return 2 * a\n")
+    create = f"CREATE FUNCTION twice AS 'doubles.double' USING FILE '{tmp_path / 'doubles.py'}'"
+    insert = "INSERT INTO t SELECT twice(id) FROM (SELECT explode(array(1, 2)) AS id) v"
+    try:
+        with Session(tmp_path / "home", hiveconf={"druid.url": "embedded:", **on_cluster(master)}) as home:
+            job_homes.run(home, "CREATE TABLE t (a INT)")
+            job_homes.run(home, create)
+            python.unlink()
+            with pytest.raises(SparkError, match=rf"worker 127.0.0.1 cannot run {python}: No such file or directory"):
+                job_homes.run(home, insert)
+            _use(python, other_version(tmp_path))
+            with pytest.raises(SparkError, match=r"a worker runs Python 3.9, and hivedruid runs 3.\d+"):
+                job_homes.run(home, insert)
+            venv.create(tmp_path / "bare", symlinks=True)
+            _use(python, f"{tmp_path}/bare/bin/python")
+            with session.job(home.settings, home.home) as running, pytest.raises(PySparkException) as refused:
+                running.spark.range(2).mapInArrow(lambda batches: batches, "id BIGINT").collect()
+            error = translate(refused.value, tmp_path / "log", is_elsewhere=True)
+            assert error.message == "the Python of a worker lacks the package pyarrow"
+            assert job_homes.run(home, "SELECT count(*) AS n FROM t") == [{"n": 0}]
+    finally:
+        _use(python, sys.executable)
+
+
+OTHER_VERSION = """
+import sys
+class Version(tuple):
+    major, minor, micro, releaselevel, serial = 3, 9, 2, "final", 0
+sys.version_info = Version((3, 9, 2, "final", 0))
+"""
+
+
+def other_version(folder: Path) -> str:
+    """The command of a Python that says it is Python 3.9."""
+    (folder / "sitecustomize.py").write_text(OTHER_VERSION)
+    return f'env PYTHONPATH="{folder}:$PYTHONPATH" {sys.executable}'
+
+
+def test_streams_on_a_cluster(
+    master: str, release: Callable[[], None], topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manager has a driver of its own; its executors read the topic and write the files."""
+    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
+    with stream_home(tmp_path / "home", topics, {**on_cluster(master), "druid.url": "embedded:"}) as home:
+        home.send(100)
+        home.create(max_records_per_batch="40")
+        home.run("RUN STREAM s LIMIT 40")
+        release()
+        session.stop_private()  # its executors have all cores of the cluster
+        home.run("START STREAM s")
+        home.run("WAIT STREAM s")
+        home.run("STOP STREAM s")
+        assert background.stop(home.path)
+        with Session(home.path, hiveconf=CONF) as home.session:  # Spark on this machine starts sooner
+            assert home.counts() == home.expected
+
+
 def test_cluster_driver_ends_with_its_process(master: str, tmp_path: Path, release: Callable[[], None]) -> None:
     release()
     session.stop_private()  # two drivers would wait for each other's cores
@@ -353,68 +460,3 @@ def test_a_cluster_without_free_cores(master: str, ui: str, tmp_path: Path) -> N
     process.terminate()
     process.communicate()
     eventually(lambda: not list(temporary.iterdir()))
-
-
-def test_unsuitable_pythons(
-    master: str, release: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The Python of the workers does not exist, lacks packages, or has another version. Nothing is written."""
-    release()  # the drivers of other tests hold the cores
-    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
-    python = tmp_path / "python"
-    # without a daemon, each task starts the Python that the link leads to then
-    conf = {**on_cluster(master), "spark.pyspark.python": str(python), "spark.python.use.daemon": "false"}
-    conf["spark.task.maxFailures"] = "1"
-    (tmp_path / "doubles.py").write_text("def double(a: int) -> int:\n    return 2 * a\n")
-    create = f"CREATE FUNCTION twice AS 'doubles.double' USING FILE '{tmp_path / 'doubles.py'}'"
-    with Session(tmp_path / "home", hiveconf={"druid.url": "embedded:", **conf}) as home:
-        job_homes.run(home, "CREATE TABLE t (a INT)")
-        job_homes.run(home, create)
-        with pytest.raises(SparkError, match=rf"worker 127.0.0.1 cannot run {python}: No such file or directory"):
-            job_homes.run(home, "INSERT INTO t SELECT twice(id) FROM (SELECT explode(array(1, 2)) AS id) v")
-        python.symlink_to(other_version(tmp_path))
-        with pytest.raises(SparkError, match=r"a worker runs Python 3.9, and hivedruid runs 3.\d+"):
-            job_homes.run(home, "INSERT INTO t SELECT twice(id) FROM (SELECT explode(array(1, 2)) AS id) v")
-        python.unlink()
-        venv.create(tmp_path / "bare", symlinks=True)
-        python.symlink_to(tmp_path / "bare" / "bin" / "python")
-        with session.job(home.settings, home.home) as running, pytest.raises(PySparkException) as refused:
-            running.spark.range(2).mapInArrow(lambda batches: batches, "id BIGINT").collect()
-        error = translate(refused.value, tmp_path / "log", is_elsewhere=True)
-        assert error.message == "the Python of a worker lacks the package pyarrow"
-        assert job_homes.run(home, "SELECT count(*) AS n FROM t") == [{"n": 0}]
-
-
-OTHER_VERSION = """
-import sys
-class Version(tuple):
-    major, minor, micro, releaselevel, serial = 3, 9, 2, "final", 0
-sys.version_info = Version((3, 9, 2, "final", 0))
-"""
-
-
-def other_version(folder: Path) -> Path:
-    """A Python that says it is Python 3.9."""
-    (folder / "sitecustomize.py").write_text(OTHER_VERSION)
-    path = folder / "python3.9"
-    path.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec {sys.executable} "$@"\n')
-    path.chmod(0o755)
-    return path
-
-
-def test_streams_on_a_cluster(
-    master: str, release: Callable[[], None], topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The manager has a driver of its own; its executors read the topic and write the files."""
-    monkeypatch.setenv("TEST_SPARK_SECRET", SECRET)
-    with stream_home(tmp_path / "home", topics, {**on_cluster(master), "druid.url": "embedded:"}) as home:
-        home.send(100)
-        home.create(max_records_per_batch="40")
-        home.run("RUN STREAM s LIMIT 40")
-        release()
-        session.stop_private()  # its executors have all cores of the cluster
-        home.run("START STREAM s")
-        home.run("WAIT STREAM s")
-        home.run("STOP STREAM s")
-        assert background.stop(home.path)
-        assert home.counts() == home.expected
