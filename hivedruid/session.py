@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid import configuration, script
-from hivedruid.catalog.opening import copy_catalog, of_home, open_catalog
+from hivedruid.catalog.opening import copy_catalog, is_shared, of_home, open_catalog
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalogs import Catalogs
 from hivedruid.engine.kinds import kind_of, require
@@ -338,7 +338,7 @@ class Session:
         if place is None and not is_absent:
             with suppress(ExecutionError):  # a read-only catalog is sufficient
                 places.remember(data_source, here)
-        elif place is None and here != IN_HOME and self.store.schema(data_source):
+        elif place is None and here != IN_HOME and not is_shared(self.catalog) and self.store.schema(data_source):
             place = IN_HOME
         begun_with = self._defaults.get("druid.url", EMBEDDED)
         unknown = place is None and is_absent and here == IN_HOME and not kind_of(begun_with).is_in_home

@@ -1,4 +1,4 @@
-"""A stream of two homes, as of two machines, whose catalog is on PostgreSQL: one manager of both runs it."""
+"""Streams and jobs of Druid of two homes, as of two machines, whose catalog is on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
 from hivedruid.spark import server
 from hivedruid.streams.overview import ManagerId
+from tests.support import job_homes, killed
 from tests.support.job_homes import run
 from tests.support.streams import stream_home, until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
+    from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
     from tests.support.postgres import Postgres
 
@@ -54,6 +58,30 @@ def test_a_manager_of_the_other_home_takes_over(
         run(two, "STOP STREAM s")
         if (known := server.find(Path(os.environ[server.SPARK_HOME]))) is not None:
             os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
+
+
+def test_the_other_home_completes_a_job_of_druid(
+    tmp_path: Path, cluster: Cluster, new_data_source: Callable[[str], str], postgres: Postgres
+) -> None:
+    """Its process is killed -9 before and after Druid has its task. Both see the rows, each of them once."""
+    conf = {
+        **postgres.settings(), **job_homes.conf_of(cluster.services),
+        "hivedruid.staging.root": str(tmp_path / "staging"), "hivedruid.iceberg.catalog.warehouse": f"file://{tmp_path}/rows",
+    }  # fmt: skip
+    table, homes = new_data_source("team"), (tmp_path / "one", tmp_path / "two")
+    job_homes.create(homes[0], conf, table)
+    with Session(homes[1], hiveconf=conf) as two:
+        for number, moment in enumerate(("move staged", "move submitted")):
+            insert = f"INSERT INTO {table} {job_homes.values(number)}"
+            assert killed.run(homes[0], conf, insert, moment).killed
+            until(lambda: job_homes.unfinished(two)[0]["running"] == "interrupted", "the end of the connection")
+            (job,) = job_homes.unfinished(two)
+            run(two, f"RESUME JOB '{job['id']}'")
+            assert job_homes.unfinished(two) == []
+        with Session(homes[0], hiveconf=conf) as one:
+            for session in (one, two):
+                assert job_homes.numbers(session, table) == [0, 1]
+    assert [*(tmp_path / "staging").iterdir()] == []
 
 
 def _manager(text: str) -> int:
