@@ -1,9 +1,9 @@
 """Faults and endurance of a Spark elsewhere: a standalone cluster of two workers, or a Connect server on it.
 
-    python -m tests.support.spark_faults [--mode connect|standalone] [--statements 200]
+    python -m tests.support.spark_faults [--mode connect|standalone] [--statements 200] [--only PART...]
 
 stream       A SELECT of 2 million rows: the memory of the client.
-statements   Many statements of one session: threads, open files and memory of the driver do not grow.
+statements   Many statements of one session: threads, open files, memory and temporary views of the driver do not grow.
 interrupt    Ctrl-C of a query: seconds until the client has ended and the cluster runs no task.
 worker       A worker is killed in each phase of CREATE TABLE … AS: the rows are complete, or there is no table.
 restart      The Connect server is restarted between two statements of a session, and within one.
@@ -17,7 +17,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +35,7 @@ from tests.support.spark_processes import TOKEN, Processes
 ROWS = 2_000_000
 SLOW = "SELECT a.n AS n FROM {0} a JOIN {0} b ON a.n % 40 = b.n % 40 WHERE a.n * b.n % 7 = 3"
 LIMIT = 300
-GROWTH = {"threads": 10, "open files": 40, "MB": 150}
+GROWTH = {"threads": 10, "open files": 40, "MB": 150, "temporary views": 0}
 """The most that the driver may have more after all statements than after half of them."""
 
 
@@ -112,22 +113,25 @@ def statements(found: Cluster, home: Path, number: int) -> str:
     with closing(open_session(found, home)) as session:
         run(session, "CREATE TABLE t (n INT)")
         before: dict[str, int] = {}
+
+        def used() -> dict[str, int]:
+            tables = session_module.session(session.settings, home).catalog.listTables()
+            return {**_used(_driver(found)), "temporary views": sum(table.isTemporary for table in tables)}
+
+        def grown() -> dict[str, int]:
+            return {name: much - before[name] for name, much in used().items()}
+
         for place in range(number):
             run(
                 session,
                 f"INSERT INTO t VALUES ({place})" if place % 10 == 0 else "SELECT n, count(*) FROM t GROUP BY n",
             )
             if place == number // 2:
-                before = _used(_driver(found))
+                before = used()
         # idle threads of Spark's pools end after a minute
-        wait_for(lambda: all(much <= GROWTH[name] for name, much in _grown(found, before).items()), "less growth")
-        grown = _grown(found, before)
-    return f"{number} statements: {', '.join(f'{much:+} {name}' for name, much in grown.items())} after the first half"
-
-
-def _grown(found: Cluster, before: Mapping[str, int]) -> dict[str, int]:
-    after = _used(_driver(found))
-    return {name: after[name] - before[name] for name in before}
+        wait_for(lambda: all(much <= GROWTH[name] for name, much in grown().items()), "less growth")
+        changes = ", ".join(f"{much:+} {name}" for name, much in grown().items())
+    return f"{number} statements: {changes} after the first half"
 
 
 def interrupt(found: Cluster, home: Path) -> str:
@@ -307,18 +311,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mode", choices=MODES, default=MODES[0])
     parser.add_argument("--statements", type=int, default=200)
-    parser.add_argument("--only", default="", help="one of the parts")
+    parser.add_argument("--only", nargs="+", help="some of the parts")
     given = parser.parse_args()
     os.environ["SPARK_TOKEN"] = TOKEN
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the servers are stopped then, too
     parts: dict[str, Callable[[Cluster, Path], str]] = {
         "stream": stream, "statements": partial(statements, number=given.statements), "interrupt": interrupt,
         "worker": worker, "restart": restart,
     }  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="hivedruid-faults-") as folder, Processes(Path(folder)) as processes:
         found = cluster(processes, given.mode)
-        for name, part in parts.items() if not given.only else [(given.only, parts[given.only])]:
-            print(f"{given.mode} {name}: {part(found, Path(folder) / 'home')}", flush=True)
-    return 0
+        failed = 0
+        for name in given.only or parts:
+            try:
+                seen = parts[name](found, Path(folder) / "home")
+            except (HiveDruidError, AssertionError):
+                failed += 1
+                seen = f"FAILED\n{traceback.format_exc()}"
+            print(f"{given.mode} {name}: {seen}", flush=True)
+        session_module.release_all()
+        session_module.stop_private()
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
