@@ -27,6 +27,7 @@ from time import monotonic, sleep
 
 from hivedruid.errors import ConnectError, HiveDruidError
 from hivedruid.session import Session
+from hivedruid.spark import server
 from hivedruid.spark import session as session_module
 from tests.support.job_homes import run
 from tests.support.spark_elsewhere import MODES, OWN, start_connect, start_master, start_worker
@@ -238,8 +239,9 @@ def _driver(found: Cluster) -> int:
     """The driver's process: that of the Connect server, or one that hivedruid has started for its own process."""
     if found.mode == "connect":
         return found.processes.named["connect"].pid
-    (pid,) = (pid for pid in _java() if "hivedruid-spark-" in _arguments(pid) and found.master in _arguments(pid))
-    return pid
+    known = server.find(session_module._private_folder())
+    assert known is not None
+    return known.jvm
 
 
 def _executors(found: Cluster) -> list[int]:
