@@ -131,7 +131,7 @@ def fold(call: Call, zone: str) -> Rex:
     if call.op == "not" and isinstance(inner := call.args[0], Call) and inner.op == "not":
         return inner.args[0]
     if len(values) != len(call.args):
-        return _with_null(call)
+        return _with_date(_with_null(call))
     folder = _folder(call.op)
     if folder is None:
         return call
@@ -217,6 +217,28 @@ def _compare(call: Call, values: list[Any], _zone: str) -> Folded:
     except TypeError:
         return _UNKNOWN
     return True, result
+
+
+def _with_date(rex: Rex) -> Rex:
+    """CAST(d AS timestamp) <= constant as a condition on the date, which Spark can check for parts of files."""
+    if not isinstance(rex, Call) or rex.op not in _FLIPPED:
+        return rex
+    a, b = rex.args
+    if not (_is_cast_date(a) and isinstance(b, Literal) and isinstance(b.value, datetime)):
+        return rex
+    assert isinstance(a, Call)
+    day = Literal(a.args[0].type, b.value.date())
+    if b.value == datetime(b.value.year, b.value.month, b.value.day):
+        return Call(rex.type, rex.op, (a.args[0], day))
+    inside = {"<": "<=", "<=": "<=", ">": ">", ">=": ">"}.get(rex.op)
+    return Call(rex.type, inside, (a.args[0], day)) if inside else rex
+
+
+def _is_cast_date(rex: Rex) -> bool:
+    """Whether it is the midnight of a date."""
+    return (
+        isinstance(rex, Call) and rex.op == "cast" and rex.type.name == "timestamp" and rex.args[0].type.name == "date"
+    )
 
 
 def _arithmetic(call: Call, values: list[Any], zone: str) -> Folded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivedruid.catalog.types import BIGINT, BOOLEAN, INT, SMALLINT, TINYINT
+from hivedruid.catalog.types import BIGINT, BOOLEAN, DATE, INT, SMALLINT, TIMESTAMP, TINYINT
 from hivedruid.plan import nodes
-from hivedruid.plan.fold import wrap
-from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.fold import fold, wrap
+from hivedruid.plan.rex import Call, Literal, Ref, Rex
 from hivedruid.plan.split import constant_rows
 from tests.support.planning import plan
 
@@ -163,3 +164,26 @@ def test_wrap_is_twos_complement(number: int, width: Any) -> None:
 def test_null_is_typed_by_its_neighbours() -> None:
     assert folded("1 = NULL").type == BOOLEAN
     assert folded("1 + NULL").type == INT
+
+
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "=", "<>"])
+@pytest.mark.parametrize("time", ["2020-01-02 00:00:00", "2020-01-02 10:00:00"])
+def test_a_date_compared_with_a_time_is_compared_with_a_date(op: str, time: str) -> None:
+    """Parts of files are skipped by conditions on the column, and not by those on a cast of it."""
+    moment = datetime.fromisoformat(time)
+    column = Ref(DATE, "d")
+    rex = fold(Call(BOOLEAN, op, (Call(TIMESTAMP, "cast", (column,)), Literal(TIMESTAMP, moment))), "UTC")
+    assert isinstance(rex, Call)
+    assert (rex.args[0] == column) is (op not in ("=", "<>") or time.endswith("00:00:00"))
+    if rex.args[0] == column:
+        for day in (date(2020, 1, 1), date(2020, 1, 2), date(2020, 1, 3)):
+            (right,) = rex.args[1:]
+            assert isinstance(right, Literal)
+            assert _OPERATORS[rex.op](day, right.value) is _OPERATORS[op](
+                datetime(day.year, day.month, day.day), moment
+            )
+
+
+_OPERATORS: dict[str, Any] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "<>": operator.ne,
+}  # fmt: skip
