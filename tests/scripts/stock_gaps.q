@@ -1,0 +1,20 @@
+-- Snapshots of stock compared day by day; gaps filled; lateral views in a chain.
+CREATE TABLE stock (sku STRING, day DATE, qty INT, attrs MAP<STRING,STRING>, places ARRAY<STRUCT<aisle: STRING, shelf: INT>>);
+INSERT INTO stock SELECT 'a', CAST('2024-01-01' AS DATE), 5, map('color', 'red', 'size', 'L'), array(named_struct('aisle', 'X', 'shelf', 1), named_struct('aisle', 'Y', 'shelf', 2));
+INSERT INTO stock SELECT 'a', CAST('2024-01-03' AS DATE), 2, map('color', 'red'), array(named_struct('aisle', 'X', 'shelf', 1));
+INSERT INTO stock SELECT 'b', CAST('2024-01-02' AS DATE), NULL, CAST(NULL AS MAP<STRING,STRING>), CAST(NULL AS ARRAY<STRUCT<aisle: STRING, shelf: INT>>);
+CREATE TABLE days AS SELECT date_add('2024-01-01', p.i) AS day FROM (SELECT 1) d LATERAL VIEW posexplode(split(space(3), ' ')) p AS i, x;
+SELECT * FROM days ORDER BY day;
+SELECT s.sku, d.day, max(if(x.day <= d.day, x.qty, NULL)) AS seen FROM (SELECT DISTINCT sku FROM stock) s CROSS JOIN days d LEFT JOIN stock x ON x.sku = s.sku WHERE x.day <= d.day GROUP BY s.sku, d.day ORDER BY s.sku, d.day;
+SELECT sku, day, qty, qty - lag(qty, 1, 0) OVER (PARTITION BY sku ORDER BY day) AS moved, last_value(qty, true) OVER (PARTITION BY sku ORDER BY day) AS known FROM stock ORDER BY sku, day;
+SELECT s.sku, s.day, k, v, p.pos, p.place.aisle, p.place.shelf FROM stock s LATERAL VIEW OUTER explode(s.attrs) a AS k, v LATERAL VIEW OUTER posexplode(s.places) p AS pos, place ORDER BY s.sku, s.day, k, p.pos;
+SELECT s.sku, count(*) FROM stock s LATERAL VIEW explode(s.attrs) a AS k, v WHERE k <> 'size' GROUP BY s.sku;
+SELECT stack(2, 'a', 1, 'b', 2) AS (k, n);
+SELECT sku, places[0].aisle, places[5], attrs['nope'], size(attrs), size(places), map_values(attrs), sort_array(map_keys(attrs)) FROM stock ORDER BY sku, day;
+INSERT INTO stock (sku, qty) VALUES ('c', 1);
+SELECT sku, day, qty, attrs FROM stock WHERE sku = 'c';
+SELECT sku, sum(qty) AS q FROM stock GROUP BY sku WITH ROLLUP ORDER BY q, sku;
+SELECT d.day, count(s.sku), sum(s.qty) FROM days d LEFT JOIN stock s ON d.day = s.day GROUP BY d.day ORDER BY d.day;
+CREATE TABLE copies LIKE stock;
+INSERT INTO copies SELECT * FROM stock WHERE attrs['color'] = 'red';
+SELECT sku, day, places FROM copies ORDER BY sku, day;
