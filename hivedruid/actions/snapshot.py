@@ -60,8 +60,8 @@ class Snapshot(PlannerFacts):
     snapshots. `hot_segments` are those of the tiered table that the statement archives. `hidden` are the tables that
     temporary tables of the same names hide; `folder_of_rows` is for the rows of a temporary table that the statement
     creates, `warehouse` for external tables without LOCATION, and
-    `database_location` that of the database of a new table, if it has one. `streams` are all streams, and `stream` is the one that
-    the statement creates, changes or shows.
+    `database_location` that of the database of a new table, if it has one. `streams` are all streams, and `stream` is
+    the one that the statement creates, changes or shows.
     `partitions` are those of external tables, and of managed ones if they are known; `partition_folders` what MSCK
     finds; `has_moves`: an operation that moves files of an external table has not ended. `input_files` are those of
     LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE. `called` are the functions of users that

@@ -81,7 +81,7 @@ class Table:
 
     @cached_property
     def effective_serde(self) -> Mapping[str, str]:
-        """The properties that the SerDe gets: TBLPROPERTIES come before SERDEPROPERTIES, as in Hive's MetaStoreUtils."""
+        """The properties that the SerDe gets: TBLPROPERTIES come before SERDEPROPERTIES, as in Hive."""
         return {**self.serde, **self.properties}
 
     @property

@@ -263,6 +263,24 @@ DOCUMENTED: tuple[Difference, ...] = (
         "a number out of range is NULL; Hive's optimizer folds constants differently from its execution",
     ),
     Difference(
+        "`trunc(d, 'MM')` of a DATE column in a vectorized query",
+        "1970-01-01, except without vectorization (`hive.vectorized.execution.enabled`)",
+        "the first day of the month",
+        "the documentation says so, and so does Hive without vectorization",
+    ),
+    Difference(
+        "the type of `CASE … THEN d ELSE 0 END`, `if(b, d, 0)`, `coalesce(d, 0)` of a decimal(10,2) and an integer",
+        "decimal(10,2) as a column of the result or of a new table, decimal(12,2) within an expression",
+        "decimal(12,2)",
+        "an expression has one type; the values are the same",
+    ),
+    Difference(
+        "`SELECT CAST(a AS INT), a`, and the names of casts over subqueries inside of others",
+        "names the cast after its column, so that two columns have one name",
+        "`_c0` if another column has the name",
+        "a new table cannot have two columns of one name",
+    ),
+    Difference(
         "`split(CAST('a,b' AS CHAR(5)), ',')`, `str_to_map` of a CHAR constant",
         "trailing blanks for a constant, none for a column",
         "no trailing blanks",

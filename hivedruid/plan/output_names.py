@@ -21,7 +21,7 @@ def written_name(item: exp.Expr) -> str:
         return item.alias.lower()
     e = item.unnest()
     if isinstance(e, exp.Dot):
-        return e.expression.name.lower()
+        return str(e.expression.name).lower()
     return e.name.lower() if isinstance(e, exp.Column) else ""
 
 

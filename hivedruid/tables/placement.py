@@ -24,8 +24,8 @@ def placed(
     """The statement with the place of its files, and a note if it is another one than written.
 
     A managed table with LOCATION that is not transactional is an external table whose files DROP TABLE deletes, as
-    Hive's metastore translates it. `location` is the folder of external tables without LOCATION: that of their database;
-    without it they have folders in `warehouse`.
+    Hive's metastore translates it. `location` is the folder of external tables without LOCATION: that of their
+    database; without it they have folders in `warehouse`.
     """
     if statement.storage_handler is not None or statement.temporary or statement.iceberg_span is not None:
         return statement, None

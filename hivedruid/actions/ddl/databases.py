@@ -75,9 +75,5 @@ def _note(clauses: Iterable[s.Clause], note: Note | None) -> None:
     if note is None or not clauses:
         return
     names = " and ".join(clause.text for clause in clauses)
-    why = (
-        "hivedruid checks no permissions"
-        if names == "OWNER"
-        else "managed tables are in the home folder"
-    )
+    why = "hivedruid checks no permissions" if names == "OWNER" else "managed tables are in the home folder"
     note(f"{names} of the database has no effect: {why}", clauses[0].span)

@@ -32,7 +32,7 @@ def partitions(statement: ShowPartitions, table: Table, known: tuple[Partition, 
     for key, descends in reversed(statement.order):
         column = partition_column(key, table)
         place = columns.index(column)
-        chosen.sort(key=lambda each: _sort_key(each.values[place], column, zone), reverse=descends)  # noqa: B023
+        chosen.sort(key=lambda each: _sort_key(each.values[place], column, zone), reverse=descends)
     return _show(("partition",), [(each.name(columns),) for each in chosen[: statement.limit]])
 
 
