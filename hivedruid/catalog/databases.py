@@ -15,9 +15,9 @@ OwnerType = Literal["USER", "ROLE", "GROUP"]
 
 @dataclass(frozen=True)
 class DatabaseDetails:
-    """The clauses of CREATE and ALTER DATABASE, which are stored and shown. External tables without LOCATION have folders
-    in `location`; `uses_iceberg`: the tables are those of the Iceberg catalog that the properties describe. The others
-    have no effect."""
+    """The clauses of CREATE and ALTER DATABASE, which are stored and shown. External tables without LOCATION are in
+    folders of `location`; `uses_iceberg`: the tables are those of the Iceberg catalog that the properties describe. The
+    others have no effect."""
 
     location: str = ""
     managed_location: str = ""

@@ -76,10 +76,14 @@ def check_data_source_name(name: str, span: Span | None, snapshot: Snapshot) -> 
 def _like(statement: s.CreateTable, like: TableName, database: str, snapshot: Snapshot) -> Table:
     """CREATE TABLE … LIKE: columns, format and properties of the other table, without its data."""
     other = find_table(like, snapshot)
-    if other.is_view or other.is_materialized:
+    if other.is_materialized:
         raise UnsupportedError(
-            "CREATE TABLE … LIKE a view is not supported", span=like.span, hint="use CREATE TABLE … AS SELECT … LIMIT 0"
+            "CREATE TABLE … LIKE a materialized view is not supported",
+            span=like.span,
+            hint="use CREATE TABLE … AS SELECT … LIMIT 0",
         )
+    if other.is_view:  # only its columns, as in Hive
+        other = replace(other, kind="iceberg", view_text=None, comment="", properties={}, format="orc")
     if (clause := statement.partitioned_by or statement.ordered_by) is not None:
         raise SemanticError(
             f"{clause.text} may not be specified with LIKE", span=clause.span,
