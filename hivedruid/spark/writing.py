@@ -303,19 +303,22 @@ def line(table: Table) -> str:
         return f"to_json(struct({fields}), map({options}))"
     if is_csv(table):
         separator, quote, escape = csv_characters(table.effective_serde)
-        cells = [_quoted(identifier(column.name), column.type, quote, escape) for column in table.columns]
+        doubles = quote == '"' and table.effective_serde.get("escapeChar", '"') == '"'
+        cells = [_quoted(identifier(c.name), c.type, quote, escape, doubles=doubles) for c in table.columns]
         return f"concat_ws({literal(separator)}, {', '.join(cells)})"
     form = delimited_format(table, CellFormat())
     cells = [_text_cell(identifier(column.name), column.type, form, 1) for column in table.columns]
     return f"concat_ws({literal(form.separators[0])}, {', '.join(cells)})"
 
 
-def _quoted(expression: str, hive: HiveType, quote: str, escape: str) -> str:
-    """A CSV field; OpenCSVSerde quotes every field and writes null as an empty field."""
+def _quoted(expression: str, hive: HiveType, quote: str, escape: str, *, doubles: bool) -> str:
+    """A CSV field; OpenCSVSerde quotes every field and writes null as an empty field without quotes. Without another
+    escape character it doubles quotes; a backslash is doubled as well, since it reads one as an escape character.
+    """
     text = f"replace({_plain(expression, hive)}, {literal(escape)}, {literal(escape * 2)})"
     if quote != escape:
-        text = f"replace({text}, {literal(quote)}, {literal(escape + quote)})"
-    return f"coalesce(concat({literal(quote)}, {text}, {literal(quote)}), {literal(quote * 2)})"
+        text = f"replace({text}, {literal(quote)}, {literal((quote if doubles else escape) + quote)})"
+    return f"coalesce(concat({literal(quote)}, {text}, {literal(quote)}), '')"
 
 
 def _plain(expression: str, hive: HiveType) -> str:
