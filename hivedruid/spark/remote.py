@@ -24,6 +24,10 @@ _CONNECTING = re.compile(r"^failed to connect to all addresses; last error: (?:[
 PATIENCE = 4
 """Retries of a call that fails to connect: about ten seconds in total, with pauses that grow fourfold."""
 
+RECONNECT = 2000
+"""The longest time in milliseconds between attempts to connect. gRPC's default is two minutes, in which calls fail
+without an attempt: a server that was restarted would still be reported as unreachable."""
+
 
 def open_session(settings: Mapping[str, str]) -> Session:
     """A session on the server. Raises UsageError for an invalid URL or token."""
@@ -41,7 +45,7 @@ def channel_builder(url: str, reference: str) -> ChannelBuilder:
     token."""
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
-    builder = DefaultChannelBuilder(_checked(url))
+    builder = DefaultChannelBuilder(_checked(url), channelOptions=[("grpc.max_reconnect_backoff_ms", RECONNECT)])
     token = _token(reference)
     if token:
         builder.set("token", token)

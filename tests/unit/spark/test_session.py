@@ -183,6 +183,14 @@ def test_remote_that_cannot_be(tmp_path: Path, settings: dict[str, str], message
     assert "sesame" not in caught.value.message
 
 
+def test_a_remote_that_was_restarted_is_tried_soon() -> None:
+    """gRPC's pauses between attempts grow to two minutes, the retries of a call take ten seconds."""
+    from hivedruid.spark.remote import channel_builder
+
+    options = dict(channel_builder("sc://127.0.0.1:9", "")._channel_options)
+    assert options["grpc.max_reconnect_backoff_ms"] <= 5000
+
+
 def test_remote_that_does_not_answer(tmp_path: Path) -> None:
     with pytest.raises(
         ConnectError, match=r"cannot reach the Spark Connect server sc://127.0.0.1:9: .*Connection refused"
