@@ -1,12 +1,14 @@
 """How planning and error messages scale with the length of a statement: 60 kB to 1 MB, and up to 10,000 names. Then
-the axes of statement_growth.py and store_growth.py, or with --store only the latter.
+the axes of statement_growth.py and store_growth.py, or with --store only the latter; with --all also those of the home,
+of INSERTs, of rows and of a cluster.
 
-An exponent of 1 is linear. Run: python benchmarks/growth.py [--store] [--check]; with --check it fails above 1.5, or if
-an axis of statement_growth.py is above its limit.
+An exponent of 1 is linear. Run: python benchmarks/growth.py [--store] [--all] [--check]; with --check it fails above
+1.5, or if an axis of another script is above its limit.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -133,6 +135,17 @@ def store() -> float:
     return worst
 
 
+PARTS = (("home_growth",), ("insert_growth",), ("rows",), ("cluster_growth", "--start"))
+"""The scripts of the other axes, and their arguments."""
+
+
+def others() -> bool:
+    """Run the scripts of the other axes, which print their exponents. Returns whether all are within their limits."""
+    root = Path(__file__).parent.parent
+    codes = [subprocess.call([sys.executable, "-m", f"benchmarks.{name}", *more], cwd=root) for name, *more in PARTS]
+    return not any(codes)
+
+
 if __name__ == "__main__":
     if "--store" in sys.argv:
         found, met = store(), True
@@ -141,4 +154,5 @@ if __name__ == "__main__":
         from benchmarks import statement_growth
 
         found, met = max(statements(), store()), statement_growth.statements()
+        met &= others() if "--all" in sys.argv else True
     sys.exit(1 if "--check" in sys.argv and (found > MOST or not met) else 0)
