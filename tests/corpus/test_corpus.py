@@ -25,7 +25,7 @@ from tests.corpus.sample import ROWS, fill
 from tests.equivalence.comparison import Rows, same, shown
 from tests.equivalence.engine import SETTINGS
 from tests.equivalence.local import answered, in_utc
-from tests.support.raw import frame
+from tests.support.raw import create_views, frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -126,7 +126,7 @@ def test_rows_are_those_of_spark_over_the_raw_rows(script: Path, home: Path) -> 
             assert isinstance(source, TableInput)
             name = source.table.name
             frames[name] = frames.get(name) or _raw(spark, source.table).cache()
-            frames[name].select(*source.columns).createOrReplaceTempView(source.view)
+        create_views(spark, job, lambda item: frames[item.table.name])
         expected = list(padded(made.types, spark_rows.stream(spark.sql(job.sql))))
         wrong.append(_difference(made, in_utc(made.rows or []), in_utc(expected)))
     assert not any(wrong), "\n\n".join(filter(None, wrong))

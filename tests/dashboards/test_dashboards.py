@@ -20,11 +20,10 @@ from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session as spark_session
 from tests.dashboards.sample import NOW, fill, queries, regions, sales
 from tests.equivalence.comparison import Rows, same, shown
+from tests.support.raw import create_views
 
 ENOUGH = 105
 """Queries that must run without Spark."""
-VIEWS = 4
-"""How often a query may read the same table."""
 SPARK = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false", "spark.ui.enabled": "false"}
 
 
@@ -93,7 +92,9 @@ def test_they_answer_as_spark_does_over_the_raw_rows(session: Session, answers: 
         parsed = parse(statement)
         assert isinstance(parsed, Query)
         bare = plan_query(parsed.expression, statement, gather(parsed, session.facts()), rules=())
-        expected = list(spark_rows.stream(spark.sql(spark_job(bare).sql)))
+        job = spark_job(bare)
+        create_views(spark, job, lambda item: spark.table(f"{item.table.name}_raw"))
+        expected = list(spark_rows.stream(spark.sql(job.sql)))
         ordered = "ORDER BY" in sql.rpartition(")")[2]
         if not same(found, expected, [c.type for c in bare.columns], ordered=ordered):
             wrong.append(f"{sql}\n  found:\n{shown(found)}\n  expected:\n{shown(expected)}")
@@ -109,8 +110,7 @@ def _views(session: Session, spark: Any, name: str, rows: list[dict[str, Any]]) 
     casts = ", ".join(f"CAST(`{c.name}` AS {spark_type(c.type)}) AS `{c.name}`" for c in table.columns)
     names = ", ".join(f"`{c.name}`" for c in table.columns)
     frame = spark.sql(f"SELECT {casts} FROM VALUES {values} AS v({names})").cache()
-    for number in range(VIEWS):
-        frame.createOrReplaceTempView(f"{name}_{number}")
+    frame.createOrReplaceTempView(f"{name}_raw")
 
 
 def _constant(value: Any, type_: str) -> str:

@@ -19,7 +19,7 @@ from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.decode import decode_rows
-from hivedruid.plan.physical import DruidInput, DruidRead, TableInput
+from hivedruid.plan.physical import DruidInput, DruidRead
 from hivedruid.plan.rules import RULES, SCANS
 from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, spark_job
 from hivedruid.spark import rows as spark_rows
@@ -32,7 +32,7 @@ from tests.equivalence.tables import ZONES, RandomTable, World, documents
 from tests.equivalence.tiered import TieredTables
 from tests.support.loads import ingest
 from tests.support.planning import plan
-from tests.support.raw import spark_value
+from tests.support.raw import create_views, spark_value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,9 +45,6 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "hivedruid.spark.idle.timeout": "P1D",  # the session is also used between jobs, for the whole run
 }
-
-MAX_VIEWS = 6
-"""Maximum number of reads of the same table by one generated query."""
 
 
 @dataclass(frozen=True)
@@ -153,10 +150,7 @@ class Engine:
             for row in random.rows
         )
         text = f"SELECT * FROM VALUES {rows} AS v({names})" if rows else f"SELECT {empty} WHERE FALSE"
-        self.spark.sql(text).createOrReplaceTempView(f"{random.table.name}_0")
-        frame = self.spark.table(f"{random.table.name}_0")  # Spark has parsed the rows
-        for number in range(1, MAX_VIEWS):
-            frame.createOrReplaceTempView(f"{random.table.name}_{number}")
+        self.spark.sql(text).createOrReplaceTempView(f"{random.table.name}_raw")
 
     # --- results -----------------------------------------------------------------------------------------------
 
@@ -231,7 +225,7 @@ class Engine:
 
     def expected(self, bare: QueryPlan) -> Rows:
         job = spark_job(bare)
-        assert all(isinstance(item, TableInput) for item in job.inputs)
+        create_views(self.spark, job, lambda item: self.spark.table(f"{item.table.name}_raw"))
         return list(spark_rows.stream(self.spark.sql(job.sql)))
 
 

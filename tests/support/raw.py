@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.plan.physical import SparkJob, TableInput
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,3 +40,12 @@ def spark_value(value: Any, type_: HiveType) -> str:
     if isinstance(value, str):
         return f"CAST(CAST(X'{value.encode().hex()}' AS STRING) AS {kind})"
     return f"CAST('{value}' AS {kind})"
+
+
+def create_views(spark: SparkSession, job: SparkJob, rows: Callable[[TableInput], DataFrame]) -> None:
+    """The views that the SQL of a job reads, over the rows of its tables."""
+    for item in job.inputs:
+        assert isinstance(item, TableInput)
+        rows(item).select(*item.columns).createOrReplaceTempView(item.view)
+    for part in job.computed:
+        spark.sql(part.sql).createOrReplaceTempView(part.view)
