@@ -60,23 +60,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
-    longest = {here / f"{module}.py": rank for rank, module in enumerate(LONGEST)}
+    ranks = {here / f"{module}.py": rank for rank, module in enumerate(LONGEST)}
     for item in items:
         for marker, folders in FOLDERS.items():
             if folders & set(item.path.relative_to(here).parts[:-1]):
                 item.add_marker(marker)
-    ranks = _mixed({item.path: item.get_closest_marker("cluster") is not None for item in items})
-    items.sort(key=lambda item: (longest.get(item.path, len(longest)), ranks[item.path]))
-
-
-def _mixed(modules: dict[Path, bool]) -> dict[Path, float]:
-    """An order in which the modules that need a cluster, which wait most of the time, alternate with the others, which
-    compute: the rank of each."""
-    ranks: dict[Path, float] = {}
-    for kind in (True, False):
-        of_kind = [module for module, needs_cluster in modules.items() if needs_cluster is kind]
-        ranks |= {module: place / len(of_kind) for place, module in enumerate(of_kind)}
-    return ranks
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 @pytest.fixture(scope="session")
