@@ -257,5 +257,5 @@ def test_a_word_is_not_suggested_for_itself() -> None:
 
 def test_only_the_location_of_a_partition_changes() -> None:
     error = refused("ALTER TABLE t PARTITION (k = 1) SET FILEFORMAT ORC", UnsupportedError)
-    assert error.message.startswith("only SET LOCATION is supported for a partition")
-    assert at(error.span) == "SET"
+    assert error.message.startswith("SET FILEFORMAT of a partition is not supported")
+    assert at(error.span) == "PARTITION (k = 1)"
