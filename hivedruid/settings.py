@@ -14,6 +14,9 @@ from hivedruid.setting_types import CHECKS, EMBEDDED, Setting, resolve_zone
 # are only supported by the table property druid.segment.granularity.
 _SEGMENT_GRANULARITIES = ("YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 
+JARS, TRANSFORM_FILES = "hivedruid.jars", "hivedruid.transform.files"
+"""What ADD JAR and ADD FILE set."""
+
 SETTINGS: dict[str, Setting] = {
     setting.key: setting
     for setting in (
@@ -101,11 +104,11 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.statements.without.effect", "enum", "note",
             "What GRANT, REVOKE, roles, LOCK and RELOAD FUNCTIONS do: nothing, with a note, or fail (refuse).",
             ("NOTE", "REFUSE")),
-        Setting("hivedruid.jars", "text", "",
+        Setting(JARS, "text", "",
             "Jars in which CREATE FUNCTION finds Java classes, one path in each line: those of ADD JAR."),
         Setting("hivedruid.transform.enabled", "bool", "false",
             "Whether SELECT TRANSFORM … USING may run its command, with your rights, on the machines that run Spark."),
-        Setting("hivedruid.transform.files", "text", "",
+        Setting(TRANSFORM_FILES, "text", "",
             "Files in the folder where the commands of TRANSFORM run, one path in each line: those of ADD FILE."),
         Setting("hive.support.quoted.identifiers", "enum", "column",
             "Whether a name in backquotes is a name (column, standard), or in SELECT a regular expression (none).",

@@ -110,7 +110,7 @@ def without_effect(source: SourceStatement, word: str, end: int) -> WithoutEffec
         if found is not None and len(words) >= length:
             span = source.span(end - len(word), words[length - 1][1])
             name = " ".join(each for each, _ in words[:length])
-            files = paths(source, words[length - 1][1]) if name.startswith("ADD FILE") else ()
+            files = _paths(source, words[length - 1][1]) if name.startswith("ADD FILE") else ()
             return WithoutEffect(source, f"{name} has no effect: {found[0]}", found[1], span, files)
     return None
 
@@ -121,14 +121,14 @@ def resources(source: SourceStatement, word: str, end: int) -> Resources | None:
     kind = words[1][0].removesuffix("S") if len(words) > 1 else ""
     if word not in ("ADD", "DELETE", "LIST") or kind not in ("JAR", "FILE") or (word, kind) == ("ADD", "FILE"):
         return None
-    given = paths(source, words[1][1])
+    given = _paths(source, words[1][1])
     if word == "ADD" and not given:
         at = source.span(words[1][1])
         raise ParseError("expected the path of a jar", span=at, hint="use ADD JAR path")
     return Resources(source, word.lower(), kind.lower(), given)  # type: ignore[arg-type]
 
 
-def paths(source: SourceStatement, end: int) -> tuple[str, ...]:
+def _paths(source: SourceStatement, end: int) -> tuple[str, ...]:
     """The paths of ADD FILE or JAR, from the script's folder."""
     text = re.sub(r"(?m)(?:^|\s)--.*$", "", source.text[end:]).rstrip().removesuffix(";")
     found = re.findall(r"'[^']*'|\"[^\"]*\"|\S+", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from hivedruid.plan.nodes import CteScan, Node, map_expressions
+from hivedruid.plan.nodes import CteScan, Node, TableScan, map_expressions
 from hivedruid.plan.rex import Rex, Subquery, has, transform, walk
 
 
@@ -21,6 +21,17 @@ def with_ctes(node: Node) -> Iterator[Node]:
     yield node
     for scan in cte_scans(node):
         yield scan.plan
+
+
+def table_scans(node: Node) -> Iterator[TableScan]:
+    """The scans of a plan, including those of subqueries and shared CTEs; a scan may occur several times."""
+    for plan in with_ctes(node):
+        for each in plan.walk():
+            if isinstance(each, TableScan):
+                yield each
+            for rex in each.expressions():
+                if has(rex, Subquery):
+                    yield from (s for part in walk(rex) if isinstance(part, Subquery) for s in table_scans(part.plan))
 
 
 def _collect(node: Node, found: dict[int, CteScan]) -> None:

@@ -224,21 +224,19 @@ def _with_date(rex: Rex) -> Rex:
     if not isinstance(rex, Call) or rex.op not in _FLIPPED:
         return rex
     a, b = rex.args
-    if not (_is_cast_date(a) and isinstance(b, Literal) and isinstance(b.value, datetime)):
+    date_ = _cast_date(a)
+    if date_ is None or not isinstance(b, Literal) or not isinstance(b.value, datetime):
         return rex
-    assert isinstance(a, Call)
-    day = Literal(a.args[0].type, b.value.date())
-    if b.value == datetime(b.value.year, b.value.month, b.value.day):
-        return Call(rex.type, rex.op, (a.args[0], day))
-    inside = {"<": "<=", "<=": "<=", ">": ">", ">=": ">"}.get(rex.op)
-    return Call(rex.type, inside, (a.args[0], day)) if inside else rex
+    is_midnight = b.value == datetime(b.value.year, b.value.month, b.value.day)
+    op = rex.op if is_midnight else {"<": "<=", "<=": "<=", ">": ">", ">=": ">"}.get(rex.op)
+    return Call(rex.type, op, (date_, Literal(date_.type, b.value.date()))) if op else rex
 
 
-def _is_cast_date(rex: Rex) -> bool:
-    """Whether it is the midnight of a date."""
-    return (
-        isinstance(rex, Call) and rex.op == "cast" and rex.type.name == "timestamp" and rex.args[0].type.name == "date"
-    )
+def _cast_date(rex: Rex) -> Rex | None:
+    """The date, if it is the midnight of one."""
+    if not isinstance(rex, Call) or rex.op != "cast" or rex.type.name != "timestamp":
+        return None
+    return rex.args[0] if rex.args[0].type.name == "date" else None
 
 
 def _arithmetic(call: Call, values: list[Any], zone: str) -> Folded:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from hivedruid.catalog.types import BOOLEAN, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.plan import nodes
-from hivedruid.plan.ctes import with_ctes
+from hivedruid.plan.ctes import table_scans, with_ctes
 from hivedruid.plan.java_calls import has_times, is_java
 from hivedruid.plan.nodes import Node, PlanColumn
-from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs, walk
+from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 
@@ -61,14 +61,7 @@ def expressions_sql(expressions: Sequence[Rex], rex: SparkRex, leaf: Leaf, names
 
 def _reads_partitions(node: Node) -> bool:
     """Whether it reads a table with partitions, also in subqueries."""
-    for plan in with_ctes(node):
-        for each in plan.walk():
-            if isinstance(each, nodes.TableScan) and each.table.partition_spec:
-                return True
-            parts = (part for rex in each.expressions() for part in walk(rex))
-            if any(isinstance(part, Subquery) and _reads_partitions(part.plan) for part in parts):
-                return True
-    return False
+    return any(scan.table.partition_spec for scan in table_scans(node))
 
 
 def _has_subqueries(node: Node) -> bool:
@@ -109,9 +102,9 @@ class _Block:
         quoted = {id_: quote_identifier(name) for id_, name in names.items()}
         items = []
         for column in self.columns:
-            name = quoted[column.id]
+            name = names[column.id]
             expr = self.exprs.get(column.id, quote_identifier(column.id))
-            items.append(expr if self.sources.get(expr) == names[column.id] or expr == name else f"{expr} AS {name}")
+            items.append(expr if self.sources.get(expr) == name else _named(expr, name))
         clauses = [f"SELECT {', '.join(items) or '1'}"]
         if self.from_:
             clauses.append(f"FROM {self.from_}")

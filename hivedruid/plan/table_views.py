@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
-from hivedruid.plan.ctes import with_ctes
+from hivedruid.plan.ctes import table_scans
 from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.physical import TableInput
-from hivedruid.plan.rex import Subquery, has, walk
 
 
 class TableViews:
@@ -21,7 +20,7 @@ class TableViews:
         self._groups: list[TableInput] = []
         self._numbers: dict[int, int] = {}
         places: dict[tuple[str, str], list[int]] = {}
-        for scan in _table_scans(node):
+        for scan in table_scans(node):
             if id(scan) in self._numbers:
                 continue
             item = described(scan)
@@ -51,14 +50,3 @@ class TableViews:
 
 def _reads_the_same(a: TableInput, b: TableInput) -> bool:
     return a.topic is None and not a.is_whole and a == replace(b, columns=a.columns)
-
-
-def _table_scans(node: Node) -> Iterator[TableScan]:
-    """All scans of a job, including those of subqueries, shared CTEs and the inputs of scripts."""
-    for plan in with_ctes(node):
-        for each in plan.walk():
-            if isinstance(each, TableScan):
-                yield each
-            for rex in each.expressions():
-                if has(rex, Subquery):
-                    yield from (s for part in walk(rex) if isinstance(part, Subquery) for s in _table_scans(part.plan))

@@ -28,7 +28,7 @@ STATIC = {
     "spark.app.name": "hivedruid",
     "spark.ui.enabled": "false",
     "spark.log.level": "WARN",
-    "spark.sql.catalogImplementation": "in-memory",
+    CATALOG_IMPLEMENTATION: "in-memory",
     "spark.driver.memory": "2g",
     "spark.driver.maxResultSize": "0",  # rows are streamed, see rows.py
     "spark.sql.shuffle.partitions": "8",  # adaptive execution merges small ones

@@ -14,6 +14,7 @@ from hivedruid.errors import UnsupportedError, UsageError
 from hivedruid.plan.physical import ScriptInput
 from hivedruid.private import private_folder
 from hivedruid.setting_types import other_machines
+from hivedruid.settings import TRANSFORM_FILES
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import cell_format, delimited_rows
 from hivedruid.spark.relations import query
@@ -56,7 +57,7 @@ def script_frame(
 def script_folder(settings: Mapping[str, str], scratch: Path) -> str | None:
     """A folder with executable copies of the files of ADD FILE; None if there are none. Raises UsageError for a file
     that does not exist."""
-    files = settings.get("hivedruid.transform.files", "").splitlines()
+    files = settings.get(TRANSFORM_FILES, "").splitlines()
     if not files:
         return None
     if elsewhere := other_machines(settings):

@@ -11,10 +11,9 @@ from hivedruid.catalog.functions import Kind, UserFunction
 from hivedruid.catalog.types import UNKNOWN
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.local.artifacts import pyspark_folder
+from hivedruid.settings import JARS
+from hivedruid.spark.server import CATALOG_IMPLEMENTATION
 
-SETTING = "spark.sql.catalogImplementation"
-JARS = "hivedruid.jars"
-"""The setting with the jars of ADD JAR."""
 _KINDS: Mapping[str, Kind] = {
     "org/apache/hadoop/hive/ql/exec/UDF": "function",
     "org/apache/hadoop/hive/ql/udf/generic/GenericUDF": "function",
@@ -56,16 +55,16 @@ def java_function(
 
 def _check_support(name: str, code: str, settings: Mapping[str, str]) -> None:
     """hivedruid's own servers get Hive support when a statement calls such a function."""
-    given = settings.get(SETTING, "")
+    given = settings.get(CATALOG_IMPLEMENTATION, "")
     if given not in ("", "hive"):
         raise UnsupportedError(
-            f"the Java function {code} requires Spark with Hive support, but {SETTING} is {given}",
-            hint=f"RESET {SETTING}, or write it in Python: CREATE FUNCTION {name} AS 'module.function'",
+            f"the Java function {code} requires Spark with Hive support, but {CATALOG_IMPLEMENTATION} is {given}",
+            hint=f"RESET {CATALOG_IMPLEMENTATION}, or write it in Python: CREATE FUNCTION {name} AS 'module.function'",
         )
     if settings.get("spark.remote") and given != "hive":
         raise UnsupportedError(
             f"the Java function {code} requires a Spark Connect server with Hive support",
-            hint=f"SET {SETTING}=hive if the server of spark.remote has it",
+            hint=f"SET {CATALOG_IMPLEMENTATION}=hive if the server of spark.remote has it",
         )
 
 

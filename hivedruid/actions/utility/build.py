@@ -12,9 +12,7 @@ from hivedruid.actions.utility.model import ChangeMacro, ChangeSetting, ResetSet
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import utility as u
-
-FILES = "hivedruid.transform.files"
-JARS = "hivedruid.jars"
+from hivedruid.settings import JARS, TRANSFORM_FILES
 
 
 def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) -> StatementPlan:
@@ -28,8 +26,8 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 def _without_effect(statement: u.WithoutEffect, snapshot: Snapshot, note: Note | None) -> StatementPlan:
     if statement.files and snapshot.settings.get("hivedruid.transform.enabled", "").lower() == "true":
-        known = snapshot.settings.get(FILES, "").splitlines()
-        return StatementPlan((ChangeSetting(FILES, "\n".join(dict.fromkeys([*known, *statement.files]))),))
+        known = snapshot.settings.get(TRANSFORM_FILES, "").splitlines()
+        return StatementPlan((_set_paths(TRANSFORM_FILES, [*known, *statement.files]),))
     if snapshot.settings.get("hivedruid.statements.without.effect") == "refuse":
         raise UnsupportedError(statement.reason, span=statement.span, hint=statement.hint)
     if note is not None:
@@ -72,12 +70,16 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
 def _resources(statement: u.Resources, snapshot: Snapshot) -> Action:
     """As in Hive, deleting what was not added is no error. A jar that does not exist is one of CREATE FUNCTION only: in
     many scripts it has a SerDe, which hivedruid does not need."""
-    key = JARS if statement.kind == "jar" else FILES
+    key = JARS if statement.kind == "jar" else TRANSFORM_FILES
     known, given = snapshot.settings.get(key, "").splitlines(), statement.paths
     if statement.change == "list":
         return show.lines([path for path in known if path in given or not given])
     kept = [*known, *given] if statement.change == "add" else [path for path in known if given and path not in given]
-    return ChangeSetting(key, "\n".join(dict.fromkeys(kept)))
+    return _set_paths(key, kept)
+
+
+def _set_paths(key: str, paths: list[str]) -> ChangeSetting:
+    return ChangeSetting(key, "\n".join(dict.fromkeys(paths)))
 
 
 def _set(statement: u.SetSetting, snapshot: Snapshot) -> Action:
