@@ -17,6 +17,7 @@ from typing import NamedTuple
 from benchmarks.growth import measured
 from hivedruid.catalog.store import to_json
 from hivedruid.errors import HiveDruidError
+from hivedruid.run import NEW_OBJECTS
 from hivedruid.session import Session
 
 TABLES = """
@@ -117,6 +118,7 @@ def in_new_home(axis: Axis, size: int) -> float:
         measured(session, "SELECT page, sum(added) FROM wiki WHERE added = 1 GROUP BY page")  # loads the modules
         gc.collect()
         gc.freeze()  # a full collection examines the statement's objects, and not once in a while the modules as well
+        gc.set_threshold(NEW_OBJECTS)  # as for the statements of a script
         try:
             return measured(session, axis.statement(size))
         finally:
