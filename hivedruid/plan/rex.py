@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from typing import Literal as Choice
 
 from hivedruid.catalog.functions import SPARK_PREFIXES, VARYING_PREFIX
-from hivedruid.catalog.types import BOOLEAN, HiveType
+from hivedruid.catalog.types import BOOLEAN, INT, STRING, HiveType
 
 if TYPE_CHECKING:
     from hivedruid.plan.nodes import Node
@@ -144,6 +144,29 @@ def disjunction(terms: Iterable[Rex]) -> Rex | None:
     if not terms:
         return None
     return terms[0] if len(terms) == 1 else Call(BOOLEAN, "or", terms)
+
+
+def with_lists(terms: Iterable[Rex]) -> list[Rex]:
+    """The alternatives of an OR with an IN for the comparisons of one expression with texts or whole numbers, so that
+    the expression is evaluated once. Comparisons of columns stay as they are."""
+    lists: dict[Rex, list[Literal]] = {}
+    found: list[Rex] = []
+    for term in terms:
+        match term:
+            case Call(op="=", args=(Call() as value, Literal() as item)) if _has_list(value, item):
+                if value not in lists:
+                    found.append(value)
+                lists.setdefault(value, []).append(item)
+            case _:
+                found.append(term)
+    return [
+        Call(BOOLEAN, "in" if len(lists[term]) > 1 else "=", (term, *lists[term])) if term in lists else term
+        for term in found
+    ]
+
+
+def _has_list(value: Rex, item: Literal) -> bool:
+    return item.value is not None and value.type == item.type and value.type in (STRING, INT) and value.is_deterministic
 
 
 def both(a: Rex | None, b: Rex | None) -> Rex | None:

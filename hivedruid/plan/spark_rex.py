@@ -16,7 +16,7 @@ from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, HiveTyp
 from hivedruid.plan import literals
 from hivedruid.plan.java_calls import is_java, java_sql, returned
 from hivedruid.plan.masks import MASKS
-from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery
+from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery, with_lists
 from hivedruid.plan.spark_casts import (
     INTERVAL_PLACES,
     decimal_to_integer,
@@ -174,7 +174,8 @@ class SparkRex:
             left, right = (self._operand(a, rex.type) for a in (_whole(args) if op in _COMPARISONS else args))
             return f"({left} {op} {right})"
         if op in ("and", "or"):
-            return "(" + f" {op.upper()} ".join(self._sql(a) for a in args) + ")"
+            terms = with_lists(args) if op == "or" else args
+            return "(" + f" {op.upper()} ".join(self._sql(a) for a in terms) + ")"
         if op.startswith("field:"):
             return f"{self._sql(args[0])}.{quote_identifier(op[6:])}"
         if op.startswith(("floor_", "ceil_")) and op.partition("_")[2] in _TRUNC:

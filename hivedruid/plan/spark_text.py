@@ -27,6 +27,8 @@ def quote_string(text: str) -> str:
 
 _MARK, _WHOLE = "\uffff", "\ufffe"
 _ASTRAL = r"[\x{10000}-\x{10FFFF}]"
+_LONG = 100
+"""Characters of SQL, about those of a function of a column."""
 
 
 def _marked(sql: str, rex: Rex) -> str:
@@ -45,38 +47,54 @@ def _unmarked(sql: str) -> str:
     return f"replace(regexp_replace({moved}, {quote_string(f'(?<!{_WHOLE}){_ASTRAL}|{_MARK}')}, '?'), '{_WHOLE}', '')"
 
 
+def _quick(rex: Rex, text: str, exact: str, of_ascii: str) -> str:
+    """The expression `of_ascii` for values of `text` with one byte per character, which have no such characters, and
+    `exact` for others. A long text is written once, since nested calls would multiply it."""
+    if not rex.type.is_string or len(text) > _LONG or exact == of_ascii:
+        return exact
+    return f"if(octet_length({text}) = char_length({text}), {of_ascii}, {exact})"
+
+
 def _substring(s: SparkRex, rex: Call) -> str:
     """'' if the start is further left than the length of the string (UDFSubstr.makeIndex); Spark starts at the first
     character.
     """
     text, *places = (s._sql(a) for a in rex.args)
-    marked, start = _marked(text, rex.args[0]), rex.args[1]
-    result = _unmarked(f"substring({', '.join((marked, *places))})")
-    if isinstance(start, Literal) and isinstance(start.value, int) and start.value >= 0:
-        return result
-    return f"(CASE WHEN {places[0]} < -length({marked}) THEN '' ELSE {result} END)"
+    start = rex.args[1]
+    is_right = isinstance(start, Literal) and isinstance(start.value, int) and start.value >= 0
+
+    def part_of(value: str, part: str) -> str:
+        return part if is_right else f"(CASE WHEN {places[0]} < -length({value}) THEN '' ELSE {part} END)"
+
+    plain = f"substring({', '.join((text, *places))})"
+    marked = _marked(text, rex.args[0])
+    exact = _unmarked(f"substring({', '.join((marked, *places))})")
+    return _quick(rex.args[0], text, part_of(marked, exact), part_of(text, plain))
 
 
 def _pad(s: SparkRex, rex: Call) -> str:
     text, length, *fill = (s._sql(a) for a in rex.args)
-    marked = [_marked(text, rex.args[0]), length, *(_marked(f, rex.args[2]) for f in fill)]
-    return _unmarked(f"{rex.op}({', '.join(marked)})")
+    fills = [_marked(f, rex.args[2]) for f in fill]
+    exact = _unmarked(f"{rex.op}({', '.join((_marked(text, rex.args[0]), length, *fills))})")
+    return _quick(rex.args[0], text, exact, f"{rex.op}({', '.join((text, length, *fill))})" if fills == fill else exact)
 
 
 def _instr(s: SparkRex, rex: Call) -> str:
-    text, sought = (_marked(s._sql(a), a) for a in rex.args)
-    return f"instr({text}, {sought})"
+    text, sought = (s._sql(a) for a in rex.args)
+    exact = f"instr({_marked(text, rex.args[0])}, {_marked(sought, rex.args[1])})"
+    return _quick(rex.args[0], text, exact, f"instr({text}, {sought})")
 
 
 def _locate(s: SparkRex, rex: Call) -> str:
     """The start counts units, the result characters."""
     sought, text, start = (s._sql(a) for a in rex.args)
+    plain = f"locate({sought}, {text}, {start})"
     if start == "1":
-        return f"locate({sought}, {text}, 1)"
+        return plain
     marked = _marked(text, rex.args[1])
     position = f"locate({_marked(sought, rex.args[0])}, {marked}, {start})"
     before = f"replace(substring({marked}, 1, {position} - 1), '{_MARK}', '')"
-    return f"(CASE WHEN {position} = 0 THEN 0 ELSE length({before}) + 1 END)"
+    return _quick(rex.args[1], text, f"(CASE WHEN {position} = 0 THEN 0 ELSE length({before}) + 1 END)", plain)
 
 
 TEXTS: dict[str, Callable[[SparkRex, Call], str]] = {

@@ -196,8 +196,9 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
         return _cast_by_name(rows, rows.schema, table, item.columns)
     kept = path.columns if isinstance(path, paths.Folders) else ()
     is_positional = bool(schema.names) and all(name == f"_col{number}" for number, name in enumerate(schema.names))
-    # Spark matches the columns of some ORC files by position
-    fields = _ddl(schema.fields if form == "orc" or is_positional else _needed(schema, item))
+    # All columns, though few are read: Spark estimates the size of what it reads, and so whether to broadcast it, from
+    # the size of the files and the share of the columns. It also matches those of some ORC files by position.
+    fields = _ddl(schema.fields)
     if isinstance(path, paths.Folders):
         rows = _reader(spark, path, fields).format(form).load(list(path.paths))
     else:
@@ -233,12 +234,6 @@ def _reader(spark: SparkSession, folders: paths.Folders, fields: str) -> DataFra
     """A reader of the folders of partitions, whose values are strings."""
     derived = [f"{identifier(name)} STRING" for name in folders.columns]
     return spark.read.option("basePath", folders.base).schema(", ".join(filter(None, [fields, *derived])))
-
-
-def _needed(schema: StructType, item: TableInput) -> list[StructField]:
-    """The fields of the input's columns; all of them if it has none or they are not in the files."""
-    names = {column.field_name.lower() for column in item.table.columns if column.name in item.columns}
-    return [field for field in schema.fields if field.name.lower() in names] or schema.fields
 
 
 def _ddl(fields: Sequence[StructField]) -> str:

@@ -131,3 +131,38 @@ def test_zone_arithmetic_is_written_out() -> None:
     assert "from_utc_timestamp" not in residual(sql.format("evt"), "US/Pacific").sql
     text = residual("SELECT md5(trunc(`__time`, 'MM')) FROM ev WHERE rand() < 2", "US/Pacific").sql
     assert "'US/Pacific'" in text
+
+
+@pytest.mark.parametrize(
+    ("call", "short"),
+    [
+        ("substr(region, 1, 2)", "substring(`region`, 1, 2)"),
+        ("substr(region, -3)", "(CASE WHEN -3 < -length(`region`) THEN '' ELSE substring(`region`, -3) END)"),
+        ("lpad(region, 5, '-')", "lpad(`region`, 5, '-')"),
+        ("instr(region, 'x')", "instr(`region`, 'x')"),
+        ("locate('x', region, 2)", "locate('x', `region`, 2)"),
+    ],
+)
+def test_positions_in_ascii_texts_take_the_short_way(call: str, short: str) -> None:
+    """The exact form replaces characters by regular expressions, which took most of the time of a query."""
+    text = lowered(call)
+    assert text.startswith(f"if(octet_length(`region`) = char_length(`region`), {short}, ")
+    assert "regexp_replace(" in text.removeprefix(short)
+
+
+def test_the_short_way_is_not_repeated_in_nested_calls() -> None:
+    nested = "region"
+    for _ in range(8):
+        nested = f"substr({nested}, 1, 9)"
+    assert len(lowered(nested)) < 10_000
+
+
+def test_alternatives_of_an_expression_are_one_list() -> None:
+    text = lowered("substr(region, 1, 2) = 'a' OR pop = 1 OR substr(region, 1, 2) = 'b' OR pop = 2")
+    assert text.endswith(" IN ('a', 'b')) OR (`pop` = 1) OR (`pop` = 2))")
+    assert text.count("octet_length") == 1
+
+
+def test_alternatives_with_random_values_stay() -> None:
+    text = lowered("concat(region, uuid()) = 'a' OR concat(region, uuid()) = 'b'")
+    assert text.count("uuid()") == 2
