@@ -18,7 +18,7 @@ from pathlib import Path
 
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.local import artifacts
-from hivedruid.spark.launch import EXTENSIONS
+from hivedruid.spark.launch import EXTENSIONS, SECRET
 from tests.support.spark_processes import TOKEN, Processes
 
 MODES = ("connect", "standalone")
@@ -85,11 +85,17 @@ def start_connect(
 
 
 def settings_of(mode: str, processes: Processes) -> Mapping[str, str]:
-    master, _ = start_master(processes)
+    """The settings for a new cluster. A standalone one requires the secret of its applications, without which a note
+    would be in the output of every script."""
+    is_standalone = mode == "standalone"
+    secured = processes.folder / "spark.properties"
+    secured.write_text(f"spark.authenticate=true\n{SECRET}={TOKEN}\nspark.network.crypto.enabled=true\n")
+    options = ("--properties-file", str(secured)) if is_standalone else ()
+    master, _ = start_master(processes, *options)
     for number in (1, 2):
-        start_worker(processes, master, number)
-    if mode == "standalone":
-        return {**OWN, "spark.master": master}
+        start_worker(processes, master, number, *options)
+    if is_standalone:
+        return {**OWN, "spark.master": master, SECRET: "env:SPARK_TOKEN"}
     return {"spark.remote": start_connect(processes, master), "spark.remote.token": "env:SPARK_TOKEN"}
 
 
