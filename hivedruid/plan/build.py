@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -22,6 +23,7 @@ from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey, Subquery, has, refs
 from hivedruid.plan.scope import Relation, Scope
 from hivedruid.plan.select import SelectBlock
+from hivedruid.plan.virtual_columns import named_in, of_table
 from hivedruid.script import SourceStatement
 
 if TYPE_CHECKING:
@@ -276,22 +278,22 @@ class Builder:
         if isinstance(e, exp.Table):
             return self._table(e)
         if isinstance(e, exp.Subquery):
-            node = self.query(e.this, outer) if not isinstance(e.this, exp.Table) else self.relation(e.this, outer)[0]
-            return node, self._named(node, e)
+            if isinstance(e.this, exp.Table):
+                node, inner = self.relation(e.this, outer)
+                return node, self._named(inner.columns, e)
+            node = self.query(e.this, outer)
+            return node, self._named(node.columns, e)
         if isinstance(e, exp.Values):
             node = self._values(e)
             return node, Relation(e.alias.lower() or None, node.columns)
         raise UnsupportedError(f"cannot read from {e.sql('hive')[:60]}", span=self.span(e))
 
-    def _named(self, node: Node, e: exp.Expr) -> Relation:
+    def _named(self, columns: tuple[PlanColumn, ...], e: exp.Expr) -> Relation:
         names = [c.name.lower() for c in e.args["alias"].columns] if e.args.get("alias") else []
-        if names and len(names) != len(node.columns):
-            raise SemanticError(f"{len(names)} column names for {len(node.columns)} columns", span=self.span(e))
-        columns = tuple(
-            PlanColumn(c.id, n, c.type)
-            for c, n in zip(node.columns, names or [c.name for c in node.columns], strict=True)
-        )
-        return Relation(e.alias.lower() or None, columns)
+        if names and len(names) != len(columns):
+            raise SemanticError(f"{len(names)} column names for {len(columns)} columns", span=self.span(e))
+        named = zip(columns, names or [c.name for c in columns], strict=True)
+        return Relation(e.alias.lower() or None, tuple(PlanColumn(c.id, n, c.type) for c, n in named))
 
     def _table(self, e: exp.Table) -> tuple[Node, Relation]:
         name, database = e.name.lower(), (e.db or "").lower() or None
@@ -303,7 +305,7 @@ class Builder:
                     f"Time travel is not allowed for the CTE {name}", span=self.span(version.expression)
                 )
             node = self._cte(name, self.ctes[name])
-            return node, Relation(alias, self._named(node, self.ctes[name].expression).columns)
+            return node, Relation(alias, self._named(node.columns, self.ctes[name].expression).columns)
         table = self.snapshot.table(database, name)
         if table is None:
             shown = name if database is None else f"{database}.{name}"
@@ -315,10 +317,11 @@ class Builder:
 
             table = at_snapshot(table, version, self)
         node = self._view(table, e) if table.is_view else self._scan(table)
-        renamed = (
-            self._named(node, e) if e.args.get("alias") and e.args["alias"].columns else Relation(alias, node.columns)
-        )
-        return node, Relation(alias, renamed.columns, None if e.alias else table.database, not table.is_view)
+        columns, hidden = node.columns[: len(table.columns)], node.columns[len(table.columns) :]
+        if e.args.get("alias") and e.args["alias"].columns:
+            columns = self._named(columns, e).columns
+        database, read = None if e.alias else table.database, None if table.is_view else table
+        return node, Relation(alias, columns, database, read, hidden)
 
     def _cte(self, name: str, cte: Cte) -> Node:
         if cte.plan is not None:
@@ -352,7 +355,15 @@ class Builder:
             from hivedruid.plan.tiers import tiered_scan
 
             return tiered_scan(table, self)
-        return self.table_scan(table)
+        scan = self.table_scan(table)
+        if self.root is None or not (virtual := of_table(table, self._virtual)):
+            return scan
+        return replace(scan, columns=(*scan.columns, *(self.new_column(name, type_) for name, type_ in virtual)))
+
+    @cached_property
+    def _virtual(self) -> tuple[str, ...]:
+        """The virtual columns that the statement, or the view, names."""
+        return named_in(self.root) if self.root is not None else ()
 
     def table_scan(self, table: Table) -> nodes.TableScan:
         """All columns of a table; of a tiered one only the rows that are in Druid."""

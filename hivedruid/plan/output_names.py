@@ -72,5 +72,7 @@ def _columns_of_the_table(block: SelectBlock) -> dict[str, str]:
         node = node.input
     if isinstance(node, nodes.Join | nodes.LateralView):
         return {}
-    columns = relation.columns if relation.is_table else node.columns if isinstance(node, nodes.TableScan) else ()
+    columns = (
+        relation.columns if relation.table is not None else node.columns if isinstance(node, nodes.TableScan) else ()
+    )
     return {column.id: column.name for column in columns}

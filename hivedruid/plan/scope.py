@@ -5,28 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import UNKNOWN, array_of
-from hivedruid.errors import SemanticError, Span, did_you_mean
+from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan.nodes import PlanColumn
 from hivedruid.plan.rex import Call, Rex
+from hivedruid.plan.virtual_columns import refusal
 
 
 @dataclass(frozen=True)
 class Relation:
-    """One item of FROM: its name and its columns. `database` is set for plain table references, `is_table` if it is a
-    table that is not a view.
+    """One item of FROM: its name and its columns. `database` is set for plain table references, `table` if it is a
+    table that is not a view; `hidden` are its virtual columns, which `*` does not contain.
     """
 
     alias: str | None
     columns: tuple[PlanColumn, ...]
     database: str | None = None
-    is_table: bool = False
+    table: Table | None = None
+    hidden: tuple[PlanColumn, ...] = ()
 
     @cached_property
     def named(self) -> dict[str, list[PlanColumn]]:
         """The columns with a name."""
         columns: dict[str, list[PlanColumn]] = {}
-        for column in self.columns:
+        for column in (*self.columns, *self.hidden):
             columns.setdefault(column.name, []).append(column)
         return columns
 
@@ -103,7 +106,11 @@ class Scope:
             kept.append(column)
         return kept
 
-    def _unknown(self, parts: list[str], span: Span | None) -> SemanticError:
+    def _unknown(self, parts: list[str], span: Span | None) -> SemanticError | UnsupportedError:
+        for relation in self.relations:
+            if relation.table is not None and _qualifies(relation, [part.lower() for part in parts[:-1]]):
+                if (refused := refusal(parts[-1], relation.table, span)) is not None:
+                    return refused
         names = [c.name for r in self.relations for c in r.columns]
         if len(parts) > 1 and not any(r.alias == parts[0].lower() for r in self.relations):
             names = [f"{r.alias}.{parts[-1].lower()}" for r in self.relations if r.alias]

@@ -74,7 +74,7 @@ class SelectBlock:
     @property
     def input_columns(self) -> set[str]:
         """The ids of the columns that the block reads."""
-        return {c.id for r in self.scope.relations for c in r.columns}
+        return {c.id for r in self.scope.relations for c in (*r.columns, *r.hidden)}
 
     def _condition(self, e: exp.Expr) -> Rex:
         """A condition of WHERE, HAVING or ON, where NULL is treated as false."""

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, assert_never
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import PlanError
+from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
+from hivedruid.plan.virtual_columns import OFFSET, VIRTUAL, virtual_among
 from hivedruid.setting_types import resolve_zone
 from hivedruid.spark import avro_files, paths
 from hivedruid.spark.cells import (
@@ -31,6 +32,7 @@ from hivedruid.spark.regex_serde import regex_cells
 from hivedruid.spark.relations import query
 from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json
 from hivedruid.spark.text_files import decoded, without_header
+from hivedruid.spark.virtual_columns import LINE_BREAK, iceberg_columns, with_file_names, with_offsets
 from hivedruid.tables.hive_tables import TEXTS, is_regex
 from hivedruid.tables.metastore_tables import ICEBERG, METADATA_LOCATION
 
@@ -90,8 +92,8 @@ def table_frame(
     match table.kind:
         case "iceberg":
             return iceberg_frame(spark, item, schemas, metadata)
-        case "temporary" if not table.is_written:
-            return empty_frame(spark, table)
+        case "temporary" if not (table.is_written or table.has_partitions):
+            return empty_frame(spark, table, virtual_of(item))
         case "files" | "temporary":
             return files_frame(spark, item, settings, schemas)
         case "druid" | "kafka" | "view":
@@ -104,7 +106,7 @@ def files_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, st
     table = item.table
     if table.format == ICEBERG:
         rows = spark.read.format("iceberg").load(paths.uri(table.properties[METADATA_LOCATION]))
-        return _cast_by_name(rows, rows.schema, table, item.columns)
+        return _cast_by_name(rows, rows.schema, table, item.columns, iceberg_columns(virtual_of(item)))
     if table.has_partitions:
         from hivedruid.spark.partitioned import partitioned_frame
 
@@ -112,26 +114,31 @@ def files_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, st
     is_visible = paths.is_visible_here(settings)
     path = paths.spark_path(table, is_visible=is_visible)
     if not paths.has_data(table, is_visible=is_visible):
-        return empty_frame(spark, table)
+        return empty_frame(spark, table, virtual_of(item))
     return frame_of(spark, item, path, settings, schemas)
 
 
 def frame_of(
     spark: SparkSession, item: TableInput, path: Place, settings: Mapping[str, str], schemas: FileSchemas
 ) -> DataFrame:
-    """The columns in the files of a table, and those that Spark derives from the names of folders."""
-    table = item.table
+    """The columns in the files of a table, those that Spark derives from the names of folders, and virtual columns."""
+    table, virtual = item.table, virtual_of(item)
     if is_json(table):
-        lines = json_lines(spark, table, path, settings)
-        return _without_malformed(table, lines, item.view, malformed_rows(table, settings), _of_folders(path))
+        lines = json_lines(spark, table, path, settings, virtual)
+        return _without_malformed(table, lines, item.view, malformed_rows(table, settings), _kept(path, virtual))
     if table.format in TEXTS:
-        return delimited_frame(spark, table, path, settings)
+        return delimited_frame(spark, table, path, settings, virtual)
     return columnar_frame(spark, item, path, schemas)
 
 
-def _of_folders(path: Place) -> list[str]:
-    """The columns that Spark derives from the names of folders."""
-    return [identifier(name) for name in path.columns] if isinstance(path, paths.Folders) else []
+def virtual_of(item: TableInput) -> list[str]:
+    """The virtual columns of an input."""
+    return virtual_among(item.columns, item.table)
+
+
+def _kept(path: Place, virtual: Sequence[str]) -> list[str]:
+    """The columns that are not in the files: virtual ones, and those that Spark derives from the names of folders."""
+    return [*(identifier(name) for name in path.columns), *virtual] if isinstance(path, paths.Folders) else [*virtual]
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
@@ -141,10 +148,9 @@ def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
     return (table.properties.get(MALFORMED_ROWS) or settings.get(MALFORMED_ROWS) or "fail").lower()
 
 
-def empty_frame(spark: SparkSession, table: Table) -> DataFrame:
-    columns = ", ".join(
-        f"CAST(NULL AS {spark_type(column.type)}) AS {identifier(column.name)}" for column in table.columns
-    )
+def empty_frame(spark: SparkSession, table: Table, virtual: Sequence[str] = ()) -> DataFrame:
+    types = [(column.name, column.type) for column in table.columns] + [(name, VIRTUAL[name]) for name in virtual]
+    columns = ", ".join(f"CAST(NULL AS {spark_type(type_)}) AS {identifier(name)}" for name, type_ in types)
     return query(spark, f"SELECT {columns} WHERE FALSE")
 
 
@@ -158,12 +164,14 @@ def iceberg_name(table: Table) -> str:
 
 def iceberg_frame(spark: SparkSession, item: TableInput, schemas: FileSchemas, metadata: Path | None) -> DataFrame:
     """The rows of a managed table. If it `is_whole`, no condition is moved below the sample, which has all rows."""
+    virtual = iceberg_columns(virtual_of(item))
     if item.table.snapshot is not None:
         rows = spark.read.option("versionAsOf", item.table.snapshot).table(iceberg_name(item.table))
-        return _cast_by_name(rows.sample(1.0) if item.is_whole else rows, rows.schema, item.table, item.columns)
-    rows = spark.table(iceberg_name(item.table))
-    schema = schemas.of_table(item.table.table_id, metadata, lambda: rows.schema)
-    return _cast_by_name(rows.sample(1.0) if item.is_whole else rows, schema, item.table, item.columns)
+        schema = rows.schema
+    else:
+        rows = spark.table(iceberg_name(item.table))
+        schema = schemas.of_table(item.table.table_id, metadata, lambda: rows.schema)
+    return _cast_by_name(rows.sample(1.0) if item.is_whole else rows, schema, item.table, item.columns, virtual)
 
 
 def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: FileSchemas) -> DataFrame:
@@ -171,7 +179,7 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
     position."""
     from pyspark.errors import PySparkException
 
-    table = item.table
+    table, virtual = item.table, virtual_of(item)
     if table.format == "avro":
         return _declared_frame(spark, item, path)
     reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
@@ -185,16 +193,21 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
         from hivedruid.spark.orc_instants import has_instants, orc_frame
 
         if error.getCondition() == "UNABLE_TO_INFER_SCHEMA":  # no file
-            return empty_frame(spark, table)
+            return empty_frame(spark, table, virtual)
         if form == "parquet" and error.getCondition() in _MERGES:
             return _declared_frame(spark, item, path)
         if form != "orc" or not has_instants(error):
             raise
         if isinstance(path, paths.Folders):
             raise
+        if virtual:
+            raise UnsupportedError(
+                f"{table.full_name} has no INPUT__FILE__NAME: its ORC files have timestamps with local time zone",
+                hint="remove it",
+            ) from error
         rows = orc_frame(spark.read, path, empty_frame(spark, table).schema, [c.field_name for c in table.columns])
         return _cast_by_name(rows, rows.schema, table, item.columns)
-    kept = path.columns if isinstance(path, paths.Folders) else ()
+    kept = [*(path.columns if isinstance(path, paths.Folders) else ()), *virtual]
     is_positional = bool(schema.names) and all(name == f"_col{number}" for number, name in enumerate(schema.names))
     # All columns, though few are read: Spark estimates the size of what it reads, and so whether to broadcast it, from
     # the size of the files and the share of the columns. It also matches those of some ORC files by position.
@@ -203,11 +216,12 @@ def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: 
         rows = _reader(spark, path, fields).format(form).load(list(path.paths))
     else:
         rows = reader.schema(fields).format(form).load(path)
+    rows = with_file_names(rows, virtual)
     if is_positional:
         names = [column.field_name for column in table.columns[: len(schema.names)]]
         names += schema.names[len(names) :]
         rows, schema = rows.toDF(*names, *kept), _renamed(schema, names)
-    return _cast_by_name(rows, schema, table, item.columns, _of_folders(path))
+    return _cast_by_name(rows, schema, table, item.columns, _kept(path, virtual))
 
 
 def _declared_frame(spark: SparkSession, item: TableInput, path: Place) -> DataFrame:
@@ -222,7 +236,8 @@ def _declared_frame(spark: SparkSession, item: TableInput, path: Place) -> DataF
     if isinstance(path, paths.Folders):
         reader, places = _reader(spark, path, fields), list(path.paths)
     rows = avro_files.reader_of(reader, item.table).load(places) if is_avro else reader.parquet(*places)
-    return _cast_by_name(rows, rows.schema, item.table, item.columns, _of_folders(path))
+    named = with_file_names(rows, virtual_of(item))
+    return _cast_by_name(named, rows.schema, item.table, item.columns, _kept(path, virtual_of(item)))
 
 
 def _without(schema: StructType, names: Sequence[str]) -> StructType:
@@ -307,14 +322,16 @@ def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int 
     return expression
 
 
-def json_lines(spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str]) -> DataFrame:
+def json_lines(
+    spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str], virtual: Sequence[str] = ()
+) -> DataFrame:
     """Every line of JSON files that is not blank: `value`, the columns, and `_bad`: why the row is malformed, or null.
 
     All columns of the table are checked, regardless of which a statement reads, so that every statement sees the same
     rows: `_bad` is not deterministic for Spark, which keeps it from moving filters in front of it.
     """
-    lines = _text_lines(spark, path).where("value RLIKE '\\\\S'")
-    kept = _of_folders(path)
+    lines = _text_lines(spark, path, virtual).where("value RLIKE '\\\\S'")
+    kept = _kept(path, virtual)
     located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start", *kept)
     form = cell_format(table, settings)
     return json_rows(located, mapped_columns(table), form, ("value", "_file", "_start", *kept))
@@ -380,14 +397,16 @@ def _without_malformed(
     return lines.where(f"IF(_bad IS NOT NULL AND spark_partition_id() >= 0, {stop}, TRUE)").selectExpr(*names)
 
 
-def delimited_frame(spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str]) -> DataFrame:
+def delimited_frame(
+    spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str], virtual: Sequence[str] = ()
+) -> DataFrame:
     """Delimited text (LazySimpleSerDe), CSV (OpenCSVSerde) or groups (RegexSerDe): a field that is missing or does not
     parse is null."""
-    kept = _of_folders(path)
+    kept = _kept(path, virtual)
     if table.format == "sequencefile":  # Hive leaves out headers of text files only
-        lines = _sequence_lines(spark, table, path)
+        lines = _sequence_lines(spark, table, path, virtual)
     else:
-        lines = without_header(_text_lines(spark, path), table, kept)
+        lines = without_header(_text_lines(spark, path, virtual), table, kept)
     rows = delimited_rows(decoded(lines, table, kept), table, cell_format(table, settings), kept)
     return rows.selectExpr(*(identifier(column.name) for column in table.columns), *kept) if kept else rows
 
@@ -429,20 +448,27 @@ def _positions(table: Table) -> range:
     return range(1, len(table.columns) + 1)
 
 
-def _text_lines(spark: SparkSession, path: Place) -> DataFrame:
+def _text_lines(spark: SparkSession, path: Place, virtual: Sequence[str] = ()) -> DataFrame:
+    """The lines of text files, with Spark's metadata columns."""
+    folders = _kept(path, ())
+    reader = spark.read.option("recursiveFileLookup", value=True)
     if isinstance(path, paths.Folders):
-        return _reader(spark, path, "value STRING").text(list(path.paths))
-    return spark.read.option("recursiveFileLookup", value=True).text(path)
+        reader = _reader(spark, path, "value STRING")
+    places = list(path.paths) if isinstance(path, paths.Folders) else path
+    if OFFSET in virtual:
+        return with_offsets(reader.text(places, lineSep=LINE_BREAK), virtual, folders)
+    lines = reader.text(places)
+    return with_file_names(lines.selectExpr("*", "_metadata"), virtual) if virtual else lines
 
 
-def _sequence_lines(spark: SparkSession, table: Table, path: Place) -> DataFrame:
+def _sequence_lines(spark: SparkSession, table: Table, path: Place, virtual: Sequence[str] = ()) -> DataFrame:
     """The texts in SequenceFiles, which Spark's Python workers read. They open the files themselves if they are in a
     file system; others Spark reads as a whole."""
     from pyspark import cloudpickle
 
     from hivedruid import sequence_files
 
-    kept = _of_folders(path)
+    kept = _kept(path, virtual)
     fields = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
     if isinstance(path, paths.Folders):
         files = _reader(spark, path, fields).format("binaryFile").load(list(path.paths))
@@ -452,7 +478,8 @@ def _sequence_lines(spark: SparkSession, table: Table, path: Place) -> DataFrame
     cloudpickle.register_pickle_by_value(sequence_files)
     try:
         columns = ", ".join(["value BINARY", *(f"{name} STRING" for name in kept)])
-        rows = files.select("path", *content, *kept).mapInArrow(sequence_files.rows, columns)
+        named = with_file_names(files, virtual)
+        rows = named.select("path", *content, *kept).mapInArrow(sequence_files.rows, columns)
     finally:
         cloudpickle.unregister_pickle_by_value(sequence_files)
     return rows.selectExpr("CAST(value AS STRING) AS value", *kept)

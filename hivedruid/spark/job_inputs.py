@@ -79,7 +79,7 @@ class JobInputs:
             return inputs.druid_frame(rows, schema or rows.schema, item)
         if item.table.has_snapshots and not self.iceberg.exists(spark, item.table):
             self.iceberg.check_read(spark, item.table)
-            return inputs.empty_frame(spark, item.table).select(*map(identifier, item.columns))
+            return inputs.empty_frame(spark, item.table, inputs.virtual_of(item)).select(*map(identifier, item.columns))
         metadata = self.iceberg.metadata(item.table) if item.table.has_snapshots else None
         frame = inputs.table_frame(spark, item, self.settings, self.files, metadata)
         self._note_skipped(spark, item.table)

@@ -49,7 +49,11 @@ def partitioned_frame(
     if usual:
         frames.append(_usual(spark, item, usual, settings, schemas))
     typed = [_typed(frame, item, settings) for frame in frames]
-    return reduce(lambda a, b: a.unionAll(b), typed) if typed else inputs.empty_frame(spark, table)
+    return (
+        reduce(lambda a, b: a.unionAll(b), typed)
+        if typed
+        else inputs.empty_frame(spark, table, inputs.virtual_of(item))
+    )
 
 
 def with_files(table: Table, chosen: Iterable[Partition], settings: Mapping[str, str]) -> list[Partition]:
@@ -77,7 +81,8 @@ def of_files(table: Table, location: str) -> Table:
 
 def _part(item: TableInput, location: str) -> TableInput:
     """The input as one of a table without partitions."""
-    return replace(item, table=of_files(item.table, location), columns=_stored(item), partitions=None)
+    columns = *_stored(item), *inputs.virtual_of(item)
+    return replace(item, table=of_files(item.table, location), columns=columns, partitions=None)
 
 
 def _stored(item: TableInput) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ def _typed(frame: DataFrame, item: TableInput, settings: Mapping[str, str]) -> D
     """The texts of partition columns as values of their types."""
     form = inputs.cell_format(item.table, settings)
     typed = (_value(column, form) for column in item.table.partition_columns)
-    return frame.selectExpr(*map(identifier, _stored(item)), *typed)
+    return frame.selectExpr(*map(identifier, _stored(item)), *inputs.virtual_of(item), *typed)
 
 
 def _value(column: Column, form: CellFormat) -> str:

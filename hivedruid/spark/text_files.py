@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.errors import ExecutionError, UnsupportedError
+from hivedruid.plan.virtual_columns import OFFSET
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -82,7 +83,7 @@ def without_header(lines: DataFrame, table: Table, kept: Sequence[str] = ()) -> 
         "value",
         "_metadata.file_path AS _file",
         "_metadata.file_block_start AS _start",
-        "monotonically_increasing_id() AS _id",
+        f"{OFFSET if OFFSET in kept else 'monotonically_increasing_id()'} AS _id",
         *kept,
     )
     number = "row_number() OVER (PARTITION BY _file, _start ORDER BY _id) AS _number"

@@ -34,6 +34,7 @@ from hivedruid.plan.spark_sql import expressions_sql
 from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.plan.split import optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS, of_known_batches
+from hivedruid.plan.virtual_columns import virtual_among
 from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def _subquery(statement: ChangeRows) -> exp.Expr | None:
 def _with_values(node: Node, columns: Sequence[Column], statement: ChangeRows, builder: Builder) -> Node:
     """The rows that are changed, with the values of UPDATE in the types of their columns."""
     _refuse_others(node, statement, builder)
+    _refuse_virtual(node, builder)
     if not columns:
         return node
     exprs: list[Rex] = []
@@ -118,6 +120,17 @@ def _with_values(node: Node, columns: Sequence[Column], statement: ChangeRows, b
         exprs.append(fold.cast(given.ref, column.type, builder.zone))
     made = tuple(builder.new_column(c.name, e.type) for c, e in zip(columns, exprs, strict=True))
     return nodes.Project(made, node, tuple(exprs))
+
+
+def _refuse_virtual(node: Node, builder: Builder) -> None:
+    for scan in (each for each in node.walk() if isinstance(each, nodes.TableScan)):
+        for name in virtual_among(scan.columns, scan.table):
+            place = builder.source.text.lower().find(name)
+            raise UnsupportedError(
+                f"{name.upper()} is not supported in UPDATE and DELETE",
+                span=builder.source.span(place, place + len(name)),
+                hint="use conditions on the columns of the table",
+            )
 
 
 def _refuse_others(node: Node, statement: ChangeRows, builder: Builder) -> None:
