@@ -83,6 +83,11 @@ SETTINGS: dict[str, Setting] = {
             "How long to wait for a response of the Hive metastore (60s, 5min)."),
         Setting("hive.exec.drop.ignorenonexistent", "bool", "true",
             "Whether DROP TABLE without IF EXISTS ignores a table that does not exist."),
+        Setting("hive.exec.dynamic.partition", "bool", "true",
+            "Whether INSERT may determine partitions by the rows of its query; false: PARTITION needs constants."),
+        Setting("hive.exec.max.dynamic.partitions", "int", "0",
+            "Maximum number of partitions of an external table that INSERT may determine by the rows of its query; 0: "
+            "no limit."),
         Setting("hive.exec.dynamic.partition.mode", "enum", "nonstrict",
             "Whether INSERT … PARTITION without a constant value is refused (strict).",
             ("STRICT", "NONSTRICT")),
@@ -251,10 +256,12 @@ ELSEWHERE: dict[str, str] = {
     "hive.druid.metadata.base": _METADATA,
     "hive.metastore.warehouse.dir": "managed tables are in the home folder (--home)",
     "javax.jdo.option.ConnectionURL": "the catalog is in the home folder (--home), or where hivedruid.catalog.url says",
+    "hive.exec.max.dynamic.partitions.pernode": "use hive.exec.max.dynamic.partitions: Spark's tasks are not limited",
+    "hive.exec.default.partition.name": "the partition of NULL is __HIVE_DEFAULT_PARTITION__, which Spark recognizes",
     "fs.defaultFS": "use a full URI as LOCATION",
     "fs.default.name": "use a full URI as LOCATION",
 }
-"""Hive settings for locations, and their replacement: SET of one prints a note."""
+"""Hive settings that have no effect, and their replacement or the reason: SET of one prints a note."""
 
 WITHOUT_EFFECT = "Accepted for compatibility; "
 """The start of the description of a setting or table property that has no effect."""

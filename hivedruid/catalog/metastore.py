@@ -107,5 +107,8 @@ class Metastore(Protocol):
     def drop_database(self, name: str) -> None:
         """Drop a database without tables."""
 
+    def exchange_partitions(self, target: Table, source: Table, given: Mapping[str, str]) -> None:
+        """Make the partitions of `source` with these values those of `target`, with their folders."""
+
     def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> None:
         """Add partitions with the format of the table; those that exist stay as they are."""

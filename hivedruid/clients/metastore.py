@@ -237,6 +237,10 @@ class HiveMetastore:
         if added:
             self._request(lambda client: client.add_partitions_req(request))
 
+    def exchange_partitions(self, target: Table, source: Table, given: Mapping[str, str]) -> None:
+        places = source.database, source.name, target.database, target.name
+        self._request(lambda client: client.exchange_partitions(dict(given), *places))
+
     def _stored_partitions(self, table: Table, condition: str | None) -> list[Any]:
         """The condition only saves time: without it, or if the metastore does not accept it, all are returned."""
         types = _types()

@@ -153,11 +153,12 @@ def like(call: Call) -> Function:
     """LIKE with a constant pattern: `%`, `_`, and a backslash before either."""
     if len(call.args) > 2 or not all(a.type.name in ("string", "varchar") for a in call.args):
         raise NotLocal("LIKE with an escape character, or of non-strings")
-    matcher = re.compile(_like_pattern(_constant(call)), re.DOTALL)
+    matcher = re.compile(like_pattern(_constant(call)), re.DOTALL)
     return lambda text, _pattern: matcher.fullmatch(plain(text)) is not None
 
 
-def _like_pattern(pattern: str) -> str:
+def like_pattern(pattern: str) -> str:
+    """The regular expression of a pattern of LIKE. Raises NotLocal."""
     parts: list[str] = []
     letters = iter(plain(pattern))
     for letter in letters:

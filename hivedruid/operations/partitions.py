@@ -12,10 +12,12 @@ from hivedruid.operations.operation import Operation, Transitions
 class PartitionJob(Operation):
     """An INSERT into an external table with partitions, or LOAD DATA, all of whose files are staged: what remains is to
     move them, and to add new partitions to the catalog. It begins when the files are complete, and can be repeated.
+    EXCHANGE PARTITION moves whole folders of another table.
 
     `staged` is the folder with a folder for each partition. `moves` are the values of each partition, the name of its
     staged folder, and the folder that receives its files; there are no values for a table without partitions.
-    `overwrites`: the files replace those that are there. `sources` are deleted at the end.
+    `overwrites`: the files replace those that are there. `sources` are deleted at the end. `giver` are the database,
+    the name and the id of the table that loses its partitions to this one; the moves have the paths of its folders.
     """
 
     kind: ClassVar[str] = "partitions"
@@ -26,14 +28,17 @@ class PartitionJob(Operation):
     moves: tuple[tuple[tuple[str, ...], str, str], ...] = ()
     overwrites: bool = False
     sources: tuple[str, ...] = ()
+    giver: tuple[str, ...] = ()
 
     def notes(self) -> dict[str, Any]:
         moves = [[list(values), name, folder] for values, name, folder in self.moves]
         notes = {"staged": self.staged, "moves": moves, "overwrites": self.overwrites}
-        return {**notes, "sources": list(self.sources)} if self.sources else notes
+        more = {"sources": list(self.sources), "giver": list(self.giver)}
+        return notes | {key: value for key, value in more.items() if value}
 
     @classmethod
     def of_notes(cls, notes: Any, **common: Any) -> PartitionJob:
         moves = tuple((tuple(values), name, folder) for values, name, folder in notes.get("moves", ()))
-        sources = tuple(notes.get("sources", ()))
-        return cls(**common, staged=notes["staged"], moves=moves, overwrites=notes["overwrites"], sources=sources)
+        sources, giver = (tuple(notes.get(key, ())) for key in ("sources", "giver"))
+        common |= {"staged": notes["staged"], "overwrites": notes["overwrites"]}
+        return cls(**common, moves=moves, sources=sources, giver=giver)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sqlglot import Token, TokenType, exp
+from sqlglot import TokenType, exp
 
 from hivedruid.errors import SemanticError, Span
-from hivedruid.parser.queries import CLOSING, OPENING, parse_query
+from hivedruid.parser.expressions import parse_expression, tokens_until
+from hivedruid.parser.queries import parse_query
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.writing import Merge, WhenClause
 from hivedruid.parser.tokens import Cursor, token_at
@@ -31,7 +32,7 @@ def parse_merge(source: SourceStatement, cursor: Cursor) -> Statement:
     cursor.expect("USING")
     using = _source(source, cursor)
     cursor.expect("ON")
-    on = _expression(source, _until(cursor, {"WHEN"}))[0]
+    on = parse_expression(source, tokens_until(cursor, {"WHEN"}))[0]
     clauses: list[WhenClause] = []
     while True:
         clauses.append(_clause(source, cursor))
@@ -44,7 +45,7 @@ def parse_merge(source: SourceStatement, cursor: Cursor) -> Statement:
 
 def _source(source: SourceStatement, cursor: Cursor) -> exp.Expression:
     """The source up to ON: one table or subquery, with its alias."""
-    tokens = _until(cursor, {"ON"}, "a table or a subquery")
+    tokens = tokens_until(cursor, {"ON"}, "a table or a subquery")
     words = [token_at(tokens[0], TokenType.SELECT, "SELECT"), token_at(tokens[0], TokenType.STAR, "*")]
     query = parse_query(source, [*words, token_at(tokens[0], TokenType.FROM, "FROM"), *tokens])
     item = query.args["from_"].this if isinstance(query, exp.Select) else None
@@ -61,7 +62,7 @@ def _clause(source: SourceStatement, cursor: Cursor) -> WhenClause:
     cursor.expect("WHEN")
     is_matched = not cursor.accept("NOT")
     cursor.expect("MATCHED")
-    condition = _expression(source, _until(cursor, {"THEN"}))[0] if cursor.accept("AND") else None
+    condition = parse_expression(source, tokens_until(cursor, {"THEN"}))[0] if cursor.accept("AND") else None
     cursor.expect("THEN")
     if not is_matched:
         cursor.expect("INSERT")
@@ -78,7 +79,7 @@ def _clause(source: SourceStatement, cursor: Cursor) -> WhenClause:
     while True:
         _name(cursor, names, spans, "set")
         cursor.expect("=")
-        values.append(_expression(source, _until(cursor, {",", "WHEN"})))
+        values.append(parse_expression(source, tokens_until(cursor, {",", "WHEN"})))
         if not cursor.accept(","):
             break
     return _with_values("update", cursor.span_from(start), condition, names, spans, values)
@@ -94,9 +95,9 @@ def _insert(source: SourceStatement, cursor: Cursor, start: int, condition: exp.
         cursor.expect(")")
     cursor.expect("VALUES")
     cursor.expect("(")
-    values = [_expression(source, _until(cursor, {",", ")"}))]
+    values = [parse_expression(source, tokens_until(cursor, {",", ")"}))]
     while cursor.accept(","):
-        values.append(_expression(source, _until(cursor, {",", ")"})))
+        values.append(parse_expression(source, tokens_until(cursor, {",", ")"})))
     cursor.expect(")")
     return _with_values("insert", cursor.span_from(start), condition, names, spans, values)
 
@@ -135,33 +136,3 @@ def _check(clauses: list[WhenClause]) -> None:
             raise SemanticError(_AT_MOST_ONE.format(kind.upper()), span=same[1].span, hint=hint)
     if len(matched) == 2 and matched[0].condition is None:
         raise SemanticError(_PREDICATE_REQUIRED, span=matched[0].span, hint="write WHEN MATCHED AND condition THEN …")
-
-
-def _until(cursor: Cursor, words: set[str], what: str = "an expression") -> list[Token]:
-    """The tokens up to one of the words outside parentheses and CASE, or to the end."""
-    depth, end = 0, len(cursor.tokens)
-    for place in range(cursor.index, len(cursor.tokens)):
-        token = cursor.tokens[place]
-        word = "" if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) else token.text.upper()
-        if depth == 0 and word in words:
-            end = place
-            break
-        depth += (word in OPENING or word == "CASE") - (word in CLOSING or word == "END")
-    if end == cursor.index:
-        cursor.fail(what)
-    tokens = cursor.tokens[cursor.index : end]
-    cursor.index = end
-    return tokens
-
-
-def _expression(source: SourceStatement, tokens: list[Token]) -> tuple[exp.Expression, Span]:
-    """One expression and its position."""
-    query = parse_query(source, [token_at(tokens[0], TokenType.SELECT, "SELECT"), *tokens])
-    items = query.expressions if isinstance(query, exp.Select) else []
-    if len(items) != 1 or {key for key, value in query.args.items() if value} != {"expressions"}:
-        Cursor(source, tokens).fail("an expression")
-    if items[0].is_star:
-        Cursor(source, tokens).fail("an expression")
-    if isinstance(items[0], exp.Alias):
-        Cursor(source, tokens[-1:]).fail("the end of the expression")
-    return items[0], source.span(tokens[0].start, tokens[-1].end + 1)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements.ddl import ColumnDef
 from hivedruid.parser.statements.partitioning import (
     AddPartitions,
+    ChangePartitionColumn,
     DropPartitions,
+    ExchangePartition,
     NewPartition,
     PartitionSpec,
     PartitionValue,
@@ -19,9 +23,9 @@ from hivedruid.parser.statements.partitioning import (
     SetPartitionLocation,
     ShowPartitions,
 )
+from hivedruid.parser.tokens import Cursor
 
 if TYPE_CHECKING:
-    from hivedruid.parser.tokens import Cursor
     from hivedruid.script import SourceStatement
 
 _COMPARISONS = {"=": "=", "==": "=", "!=": "<>", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -32,10 +36,15 @@ def partition_spec(cursor: Cursor, *, dynamic: bool = False, comparisons: bool =
     operators are allowed, and a column may be compared several times."""
     start = cursor.index
     cursor.expect("PARTITION")
+    return replace(_values(cursor, dynamic, comparisons), span=cursor.span_from(start))
+
+
+def _values(cursor: Cursor, dynamic: bool, comparisons: bool, *, likes: bool = False) -> PartitionSpec:
+    start = cursor.index
     cursor.expect("(")
-    values = [_value(cursor, dynamic, comparisons)]
+    values = [_value(cursor, dynamic, comparisons, likes)]
     while cursor.accept(","):
-        values.append(_value(cursor, dynamic, comparisons))
+        values.append(_value(cursor, dynamic, comparisons, likes))
     cursor.expect(")")
     names = [each.column for each in values]
     for number, each in enumerate(values):
@@ -44,10 +53,10 @@ def partition_spec(cursor: Cursor, *, dynamic: bool = False, comparisons: bool =
     return PartitionSpec(tuple(values), cursor.span_from(start))
 
 
-def _value(cursor: Cursor, dynamic: bool, comparisons: bool) -> PartitionValue:
+def _value(cursor: Cursor, dynamic: bool, comparisons: bool, likes: bool = False) -> PartitionValue:
     start = cursor.index
     name, _ = cursor.name("a partition column")
-    op = _COMPARISONS.get(cursor.word())
+    op = "LIKE" if likes and cursor.word() == "LIKE" else _COMPARISONS.get(cursor.word())
     if dynamic and op is None:
         return PartitionValue(name, None, span=cursor.span_from(start), is_dynamic=True)
     if op is None or (op != "=" and not comparisons):
@@ -103,6 +112,26 @@ def parse_drop(source: SourceStatement, cursor: Cursor, name: TableName) -> Stat
     return DropPartitions(source, name, tuple(specs), exists, purge)
 
 
+def parse_exchange(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    """The rest of ALTER TABLE … EXCHANGE."""
+    spec = partition_spec(cursor)
+    cursor.expect("WITH")
+    cursor.expect("TABLE")
+    return ExchangePartition(source, name, spec, cursor.table_name())
+
+
+def parse_column(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    """The rest of ALTER TABLE … PARTITION COLUMN."""
+    from hivedruid.parser.constraints import column_name
+    from hivedruid.parser.create import column_options
+
+    cursor.expect("(")
+    column = column_name(cursor, "a partition column")
+    hive_type, comment, _ = column_options(cursor, column, (")",))
+    cursor.expect(")")
+    return ChangePartitionColumn(source, name, ColumnDef(column.name, hive_type, comment or "", column.span), comment)
+
+
 def parse_change(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
     """The rest of ALTER TABLE … PARTITION."""
     spec = partition_spec(cursor)
@@ -124,11 +153,13 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     """The rest of SHOW PARTITIONS."""
     name = cursor.table_name()
     spec = partition_spec(cursor) if cursor.word() == "PARTITION" else None
-    start = cursor.index
-    compared: list[PartitionValue] = []
-    while cursor.accept("AND" if compared else "WHERE"):
-        compared.append(_value(cursor, dynamic=False, comparisons=True))
-    where = PartitionSpec(tuple(compared), cursor.span_from(start)) if compared else None
+    where = condition = None
+    if cursor.accept("WHERE"):
+        from hivedruid.parser.expressions import parse_expression, tokens_until
+
+        tokens = tokens_until(cursor, {"ORDER", "ORDER BY", "LIMIT"})
+        where = _comparisons(Cursor(source, tokens))
+        condition = parse_expression(source, tokens)[0] if where is None else None
     order: list[tuple[PartitionValue, bool]] = []
     while cursor.accept(",") if order else cursor.accept("ORDER", "BY"):
         place = cursor.index
@@ -138,7 +169,18 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
     limit = cursor.integer("the number of partitions") if cursor.accept("LIMIT") else None
     if not cursor.at_end:
         cursor.fail("PARTITION (…), WHERE, ORDER BY, LIMIT or the end of the statement")
-    return ShowPartitions(source, name, spec, where, tuple(order), limit)
+    return ShowPartitions(source, name, spec, where, condition, tuple(order), limit)
+
+
+def _comparisons(cursor: Cursor) -> PartitionSpec | None:
+    """The comparisons of a condition that has nothing but those of columns with constants, joined by AND."""
+    compared: list[PartitionValue] = []
+    try:
+        while cursor.accept("AND") if compared else True:
+            compared.append(_value(cursor, dynamic=False, comparisons=True))
+    except HiveDruidError:
+        return None
+    return PartitionSpec(tuple(compared), cursor.span_from(0)) if cursor.at_end else None
 
 
 def parse_repair(source: SourceStatement, cursor: Cursor) -> Statement:
@@ -147,7 +189,9 @@ def parse_repair(source: SourceStatement, cursor: Cursor) -> Statement:
     cursor.expect("TABLE")
     name = cursor.table_name()
     word = cursor.accept_one("ADD", "DROP", "SYNC")
+    spec = None
     if word:
         cursor.expect("PARTITIONS")
+        spec = _values(cursor, dynamic=False, comparisons=True, likes=True) if cursor.word() == "(" else None
     cursor.end()
-    return RepairTable(source, name, word != "DROP", word in ("DROP", "SYNC"), shows=not repairs)
+    return RepairTable(source, name, word != "DROP", word in ("DROP", "SYNC"), shows=not repairs, spec=spec)

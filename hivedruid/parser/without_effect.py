@@ -40,7 +40,7 @@ _OF_PARTITIONS = ("ADD COLUMNS", "REPLACE COLUMNS", "CHANGE")
 def parse_alter(source: SourceStatement, cursor: Cursor) -> WithoutEffect | None:
     """The statement after the name of its table, up to its end; None if it is another one."""
     start = cursor.index
-    of_partition = cursor.accept("PARTITION")
+    of_partition = cursor.word(1) == "(" and cursor.accept("PARTITION")
     if of_partition:
         cursor.skip_group()
     first = cursor.index

@@ -248,7 +248,7 @@ def _watch(moments: Moments) -> None:
         (partition_writing, ("stage",)),
         (writing, ("append_or_replace",)),
         (HiveMetastore, ("commit_iceberg",)),
-        (moves, ("move_files",)),
+        (moves, ("move_files", "move_folder")),
         (Batches, ("keep",)),
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),

@@ -40,8 +40,16 @@ def _actions(statement: p.PartitioningStatement, snapshot: Snapshot, note: Note 
             return _add(statement, snapshot, note)
         case p.DropPartitions():
             return _drop(statement, snapshot)
+        case p.ExchangePartition():
+            from hivedruid.actions.partitioning import exchange
+
+            return exchange.build(statement, snapshot)
         case p.RenamePartition():
             return _rename(statement, snapshot)
+        case p.ChangePartitionColumn():
+            from hivedruid.actions.partitioning import columns
+
+            return columns.build(statement, *_partitioned(statement, snapshot, alters=True), snapshot, note)
         case p.SetPartitionLocation():
             return _set_location(statement, snapshot)
         case p.RepairTable():
@@ -50,7 +58,7 @@ def _actions(statement: p.PartitioningStatement, snapshot: Snapshot, note: Note 
             return _truncate(statement, snapshot)
         case p.ShowPartitions():
             table, known = _partitioned(statement, snapshot)
-            return (show.partitions(statement, table, known, snapshot.zone),)
+            return (show.partitions(statement, table, known, snapshot),)
         case p.DescribePartition():
             table, known = _partitioned(statement, snapshot)
             return (show.described(statement, table, find(statement.spec, table, known, snapshot.zone)),)
@@ -67,12 +75,16 @@ def _partitioned(
     if table.has_snapshots and table.partition_spec:
         managed.check(table, statement)
     elif not table.has_partitions:
-        kind = "EXTERNAL TABLE" if table.kind == "files" else "TABLE"
-        raise SemanticError(
-            f"table {table.full_name} is not a partitioned table", span=name.span,
-            hint=f"use CREATE {kind} … PARTITIONED BY (column type)",
-        )  # fmt: skip
+        raise not_partitioned(table, name.span)
     return table, snapshot.partitions.get((table.database, table.name), ())
+
+
+def not_partitioned(table: Table, span: Span | None) -> SemanticError:
+    kind = "EXTERNAL TABLE" if table.kind == "files" else "TABLE"
+    return SemanticError(
+        f"table {table.full_name} is not a partitioned table", span=span,
+        hint=f"use CREATE {kind} … PARTITIONED BY (column type)",
+    )  # fmt: skip
 
 
 def _add(statement: p.AddPartitions, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
@@ -128,12 +140,17 @@ def _set_location(statement: p.SetPartitionLocation, snapshot: Snapshot) -> tupl
 
 
 def _repair(statement: p.RepairTable, snapshot: Snapshot) -> tuple[Action, ...]:
+    table = altered_table(statement.name, snapshot)
+    if table.kind == "files" and not table.has_partitions:  # as in Hive, nothing is repaired
+        return (show.repaired(table, (), (), shows=statement.shows),)
     table, known = _partitioned(statement, snapshot, alters=True)
     folders = snapshot.partition_folders.get((table.database, table.name), PartitionFolders())
     _check_folders(table, folders, statement.name.span, snapshot)
     present = {each.values for each in known}
     added = tuple(each for each in folders.found if statement.adds and each.values not in present)
     removed = tuple(each for each in known if each in folders.missing and (statement.drops or statement.shows))
+    if statement.spec is not None:
+        added, removed = (matching(statement.spec, table, each, snapshot.zone) for each in (added, removed))
     shown = show.repaired(table, added, removed, shows=statement.shows)
     if statement.shows or not (added or removed):
         return (shown,)

@@ -6,7 +6,13 @@ from typing import assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Fields, operator_explainer
-from hivedruid.actions.partitioning.model import ChangePartitions, CompleteMoves, EmptyPartitions, PartitioningAction
+from hivedruid.actions.partitioning.model import (
+    ChangePartitions,
+    CompleteMoves,
+    EmptyPartitions,
+    ExchangePartitions,
+    PartitioningAction,
+)
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
 
@@ -26,6 +32,12 @@ def _describe(action: Action) -> tuple[str, Fields]:
         case EmptyPartitions():
             partitions = _names(action.partitions, action.table)
             return "Truncate Partitions Operator", [("name", action.table.full_name), ("partitions", partitions)]
+        case ExchangePartitions():
+            return "Exchange Partitions Operator", [
+                ("name", action.target.full_name),
+                ("from", action.source.full_name),
+                ("partitions", _names(action.partitions, action.source)),
+            ]
         case CompleteMoves():
             effect = "its staged files are moved into the folders of partitions"
             return "Resume Job Operator", [("job", action.job.id), ("effect", effect)]

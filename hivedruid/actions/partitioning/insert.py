@@ -50,10 +50,17 @@ def assigned(target: InsertTarget, table: Table, settings: Mapping[str, str], zo
     if spec is not None:
         _check_order([*constants, *dynamic], names, table, spec)
     dynamic = [name for name in names if name not in constants]
-    if dynamic and not constants and settings.get("hive.exec.dynamic.partition.mode") == "strict":
+    if dynamic and settings.get("hive.exec.dynamic.partition") == "false":
+        raise SemanticError(
+            "Dynamic partition is disabled. Either enable it by setting hive.exec.dynamic.partition=true or specify"
+            " partition column values",
+            span=spec.span if spec is not None else target.table.span,
+            hint=f"use PARTITION ({', '.join(f'{name} = constant' for name in names)})",
+        )
+    if spec is not None and dynamic and not constants and settings.get("hive.exec.dynamic.partition.mode") == "strict":
         raise SemanticError(
             "Dynamic partition strict mode requires at least one static partition column",
-            span=spec.span if spec is not None else target.table.span,
+            span=spec.span,
             hint="SET hive.exec.dynamic.partition.mode=nonstrict, or use PARTITION (column = constant)",
         )
     if target.if_not_exists and spec is not None and dynamic:

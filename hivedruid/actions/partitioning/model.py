@@ -35,10 +35,21 @@ class EmptyPartitions(Action):
 
 
 @dataclass(frozen=True)
+class ExchangePartitions(Action):
+    """Make partitions of `source` those of `target`, with their files. `given` are the constants of PARTITION (…), by
+    column."""
+
+    target: Table
+    source: Table
+    partitions: tuple[Partition, ...]
+    given: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class CompleteMoves(Action):
     """Complete an interrupted INSERT: move its staged files into the folders of partitions."""
 
     job: PartitionJob
 
 
-PartitioningAction = ChangePartitions | EmptyPartitions | CompleteMoves
+PartitioningAction = ChangePartitions | EmptyPartitions | ExchangePartitions | CompleteMoves

@@ -26,8 +26,10 @@ from hivedruid.filesystems import local_path
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.partitions import PartitionJob
 from hivedruid.operations.store import Operations
+from hivedruid.scratch import make_room
 
 if TYPE_CHECKING:
+    from hivedruid.actions.partitioning.model import ExchangePartitions
     from hivedruid.actions.services import Services
     from hivedruid.actions.writing.model import LoadFiles, WriteTable
     from hivedruid.catalog.table import Table
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _STAGED = ".staged-"
+MOST_PARTITIONS = "hive.exec.max.dynamic.partitions"
 
 
 def write(action: WriteTable, job: SparkJob, services: Services) -> None:
@@ -49,6 +52,8 @@ def write(action: WriteTable, job: SparkJob, services: Services) -> None:
             " moved",
             hint="write to an external table at a LOCATION of its own, and use ALTER TABLE … ADD PARTITION … LOCATION",
         )
+    if table.is_temporary:
+        make_room(base)
     _remove_abandoned(base, services)
     statement_id = uuid4().hex
     staged = base / f"{_STAGED}{statement_id}"
@@ -59,6 +64,7 @@ def write(action: WriteTable, job: SparkJob, services: Services) -> None:
         try:
             stage(services.spark(), job, table, staged, divides=action.partition is None)
             moves = tuple(_moves(action, staged, services))
+            _check_number(action, len(moves), services)
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
@@ -68,7 +74,7 @@ def write(action: WriteTable, job: SparkJob, services: Services) -> None:
 
 def _begin(operation: PartitionJob, table: Table, store: Operations, services: Services) -> None:
     """Record the moves, and with them the new table of CREATE TABLE … AS SELECT."""
-    if table.metastore or services.catalog.find(table.database, table.name) is not None:
+    if table.metastore or _resolved(table.database, table.name, table.table_id, services=services) is not None:
         store.begin([operation])
         return
     with services.catalog.transaction():
@@ -118,6 +124,49 @@ def load(action: LoadFiles, services: Services) -> None:
         sources = () if action.copies else action.files
         store.begin([replace(operation, moves=((values, name, str(folder)),), sources=sources)])
         complete(store.current(operation), services)
+
+
+def exchange(action: ExchangePartitions, services: Services) -> None:
+    """Move the folders of partitions to the table that gets them. A partition with a LOCATION of its own keeps it."""
+    target, source = action.target, action.source
+    if target.metastore:
+        services.metastore.exchange_partitions(target, source, dict(action.given))
+        return
+    moves = []
+    for partition in action.partitions:
+        name = partition.name(target.partition_columns)
+        before = partition.folder(source)
+        is_below = before.startswith((source.location or "").rstrip("/") + "/")
+        after = Partition(partition.values).folder(target) if is_below else before
+        if is_below:
+            paths = _local_folder(before, source, name), _local_folder(after, target, name)
+            _check_exchanged(*paths, target)
+            before, after = map(str, paths)
+        moves.append((partition.values, before, after))
+    operation = PartitionJob(
+        id=f"{target.name}_{uuid4().hex[:12]}", statement_id=uuid4().hex, statement="EXCHANGE PARTITION",
+        database=target.database, table=target.name, table_id=target.table_id, druid=services.setting("druid.url"),
+        text="", moves=tuple(moves), giver=(source.database, source.name, source.table_id),
+    )  # fmt: skip
+    store = Operations(services.catalog)
+    with owned(services.home, operation, store):
+        store.begin([operation])
+        complete(store.current(operation), services)
+
+
+def _check_exchanged(before: Path, after: Path, target: Table) -> None:
+    """Raises ExecutionError if the folder cannot be moved in one step."""
+    if after.exists() and (not after.is_dir() or any(after.iterdir())):
+        raise ExecutionError(
+            f"cannot move a partition to {target.full_name}: {after} has files that belong to no partition",
+            hint="remove the folder, or run MSCK REPAIR TABLE and drop the partition",
+        )
+    parent = next(each for each in after.parents if each.exists())
+    if before.exists() and before.stat().st_dev != parent.stat().st_dev:
+        raise ExecutionError(
+            f"cannot move {before} to {after}: they are on different file systems",
+            hint="use INSERT OVERWRITE TABLE … PARTITION (…) SELECT, then ALTER TABLE … DROP PARTITION",
+        )
 
 
 def _check_loaded(action: LoadFiles, folder: Path) -> None:
@@ -185,6 +234,16 @@ def _moves(action: WriteTable, staged: Path, services: Services) -> Iterator[tup
         yield values, name, str(_local_folder(folder, table, name))
 
 
+def _check_number(action: WriteTable, number: int, services: Services) -> None:
+    """Raises ExecutionError if the rows are in more partitions than hive.exec.max.dynamic.partitions."""
+    most = int(services.setting(MOST_PARTITIONS))
+    if most and action.partition is None and number > most:
+        raise ExecutionError(
+            f"Number of dynamic partitions created is {number}, which is more than {most}",
+            hint=f"SET {MOST_PARTITIONS} to at least {number}; no row was written",
+        )
+
+
 def _known(table: Table, services: Services) -> tuple[Partition, ...]:
     if table.metastore:
         return services.metastore.partitions(table, None)
@@ -218,14 +277,18 @@ def complete(job: PartitionJob, services: Services) -> None:
     store = Operations(services.catalog)
     if table is None or table.table_id != job.table_id:
         store.move(job, "cancelled", error="the table was dropped")
-        shutil.rmtree(job.staged, ignore_errors=True)
+        if job.staged:
+            shutil.rmtree(job.staged, ignore_errors=True)
         return
-    written = [Partition(values) for values, _, _ in job.moves if values]
+    written = [_written(job, *move) for move in job.moves if move[0]]
     if table.metastore:
         services.metastore.begin_write(table, written)
     try:
         for _, name, folder in job.moves:
-            move_files(Path(job.staged, name), Path(folder), job)
+            if job.giver:
+                move_folder(Path(name), Path(folder))
+            else:
+                move_files(Path(job.staged, name), Path(folder), job)
         for source in job.sources:
             Path(source).unlink(missing_ok=True)
     except OSError as error:
@@ -238,14 +301,38 @@ def complete(job: PartitionJob, services: Services) -> None:
     with services.catalog.transaction():
         if not table.metastore:
             Partitions(services.catalog).add(table, written)
+        if job.giver and (giver := _resolved(*job.giver, services=services)) is not None:
+            Partitions(services.catalog).remove(giver, written)
         store.move(job, "done")
-    shutil.rmtree(job.staged, ignore_errors=True)
+    if job.staged:
+        shutil.rmtree(job.staged, ignore_errors=True)
+
+
+def _written(job: PartitionJob, values: tuple[str, ...], before: str, folder: str) -> Partition:
+    """The partition of a move; it has a LOCATION if its folder stays where it is."""
+    return Partition(values, folder if job.giver and before == folder else None)
+
+
+def move_folder(before: Path, after: Path) -> None:
+    """Move the folder of a partition; nothing, if that was done before."""
+    if before == after or not before.exists():
+        return
+    after.parent.mkdir(parents=True, exist_ok=True)
+    if after.exists():
+        after.rmdir()  # it is empty: that was checked
+    before.rename(after)
+
+
+def _resolved(database: str, name: str, table_id: str, *, services: Services) -> Table | None:
+    """The table of the home's catalog or the session with that name and id."""
+    found = (services.catalog.resolve(database, name), services.catalog.find(database, name))
+    return next((table for table in found if table is not None and table.table_id == table_id), None)
 
 
 def _table_of(job: PartitionJob, services: Services) -> Table | None:
     """Raises ConnectError if that is not known, since the table is in a Hive metastore that cannot be reached."""
     names = services.catalogs.names
-    table = names.find(job.database, job.table)
+    table = _resolved(job.database, job.table, job.table_id, services=services) or names.find(job.database, job.table)
     if table is None and is_in_metastore(job.table_id) and (names.problem is not None or names.metastore is None):
         raise names.problem or ConnectError(
             f"job {job.id} writes to {job.full_name} in a Hive metastore, and {URIS} is not set",

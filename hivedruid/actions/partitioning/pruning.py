@@ -38,12 +38,12 @@ def _test(part: Rex, slots: Mapping[str, int], zone: str) -> tuple[frozenset[int
     if not read or not read <= slots.keys() or not is_deterministic(part):
         return None
     try:
-        return frozenset(slots[id_] for id_ in read), compiled(part, Scope(slots, Given(zone), _no_subquery))
+        return frozenset(slots[id_] for id_ in read), compiled(part, Scope(slots, Given(zone), no_subquery))
     except NotLocal:
         return None
 
 
-def _no_subquery(_query: Subquery, _scope: Scope) -> Test:
+def no_subquery(_query: Subquery, _scope: Scope) -> Test:
     raise NotLocal("a subquery")
 
 

@@ -7,7 +7,13 @@ from contextlib import contextmanager
 from typing import assert_never
 
 from hivedruid.actions.model import Action
-from hivedruid.actions.partitioning.model import ChangePartitions, CompleteMoves, EmptyPartitions, PartitioningAction
+from hivedruid.actions.partitioning.model import (
+    ChangePartitions,
+    CompleteMoves,
+    EmptyPartitions,
+    ExchangePartitions,
+    PartitioningAction,
+)
 from hivedruid.actions.services import Services
 from hivedruid.catalog.partitions import Partition, Partitions
 from hivedruid.catalog.table import Table
@@ -23,6 +29,10 @@ def run(action: Action, services: Services) -> None:
         case EmptyPartitions():
             for partition in action.partitions:
                 _remove_files(action.table, partition, services, keep_folder=True)
+        case ExchangePartitions():
+            from hivedruid.actions.partitioning.moves import exchange
+
+            exchange(action, services)
         case CompleteMoves():
             from hivedruid.actions.partitioning.moves import resume
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.partitioning.managed import ManagedPartition
 from hivedruid.actions.partitioning.values import matching, partition_column, typed
@@ -15,6 +15,9 @@ from hivedruid.catalog.types import STRING
 from hivedruid.parser.statements.partitioning import DescribePartition, ShowPartitions
 from hivedruid.results import ResultColumn
 
+if TYPE_CHECKING:
+    from hivedruid.plan.facts import PlannerFacts
+
 Row = tuple[str, str, str]
 BLANK: Row = ("", "", "")
 _HEADER: Row = ("# col_name", "data_type", "comment")
@@ -24,9 +27,14 @@ def _show(names: Iterable[str], rows: Iterable[tuple[str, ...]], *, is_text: boo
     return Show(tuple(ResultColumn(name, STRING) for name in names), tuple(rows), is_text)
 
 
-def partitions(statement: ShowPartitions, table: Table, known: tuple[Partition, ...], zone: str) -> Show:
+def partitions(statement: ShowPartitions, table: Table, known: tuple[Partition, ...], facts: PlannerFacts) -> Show:
+    zone = facts.zone
     for spec in (statement.spec, statement.where):
         known = matching(spec, table, known, zone) if spec is not None else known
+    if statement.condition is not None:
+        from hivedruid.actions.partitioning.conditions import satisfying
+
+        known = satisfying(statement.condition, statement.source, table, known, facts)
     columns = table.partition_columns
     chosen = sorted(known, key=lambda each: each.name(columns))
     for key, descends in reversed(statement.order):

@@ -12,7 +12,9 @@ from hivedruid.catalog.partitions import NULL_VALUE, Partition
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.cells import hive_text
-from hivedruid.errors import CatalogStateError, SemanticError, Span, did_you_mean
+from hivedruid.errors import CatalogStateError, SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.evaluation.exactness import NotLocal
+from hivedruid.evaluation.texts import like_pattern
 from hivedruid.parser.statements.partitioning import PartitionSpec, PartitionValue
 from hivedruid.plan import fold
 from hivedruid.plan.rex import Literal
@@ -129,6 +131,8 @@ def matching(spec: PartitionSpec, table: Table, known: Iterable[Partition], zone
 
 
 def _is_true(given: PartitionValue, text: str, column: Column, zone: str) -> bool:
+    if given.op == "LIKE":
+        return _is_like(given, text)
     if given.value == text and given.op in ("=", "<=", ">="):
         return True
     if given.value is None or NULL_VALUE in (given.value, text):
@@ -137,6 +141,13 @@ def _is_true(given: PartitionValue, text: str, column: Column, zone: str) -> boo
     if not known or not has_constant or value is None or constant is None:
         return False
     return bool(_OPERATORS[given.op](value, constant))
+
+
+def _is_like(given: PartitionValue, text: str) -> bool:
+    try:
+        return re.fullmatch(like_pattern(given.value or ""), text, re.DOTALL) is not None
+    except NotLocal as error:
+        raise UnsupportedError(f"{error} is not supported", span=given.span, hint="use % and _ alone") from None
 
 
 def span_of(spec: PartitionSpec | None) -> Span | None:

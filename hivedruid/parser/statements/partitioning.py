@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hivedruid.errors import Span
 from hivedruid.parser.statements import Fact, Statement, TableName
+from hivedruid.parser.statements.ddl import ColumnDef
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,16 @@ class DropPartitions(Statement):
 
 
 @dataclass(frozen=True)
+class ExchangePartition(Statement):
+    """ALTER TABLE name EXCHANGE PARTITION (…) WITH TABLE other, whose partitions become those of the table."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
+    name: TableName
+    spec: PartitionSpec
+    other: TableName
+
+
+@dataclass(frozen=True)
 class RenamePartition(Statement):
     """ALTER TABLE … PARTITION (…) RENAME TO PARTITION (…)."""
 
@@ -67,6 +81,16 @@ class RenamePartition(Statement):
     name: TableName
     old: PartitionSpec
     new: PartitionSpec
+
+
+@dataclass(frozen=True)
+class ChangePartitionColumn(Statement):
+    """ALTER TABLE … PARTITION COLUMN (column type [COMMENT 'text']); `comment` is None if none is given."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
+    name: TableName
+    column: ColumnDef
+    comment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,26 +105,29 @@ class SetPartitionLocation(Statement):
 
 @dataclass(frozen=True)
 class ShowPartitions(Statement):
-    """SHOW PARTITIONS table [PARTITION (…)] [WHERE …] [ORDER BY …] [LIMIT n]; `where` has the comparisons of WHERE, and
-    `order` the columns of ORDER BY, with whether they are descending."""
+    """SHOW PARTITIONS table [PARTITION (…)] [WHERE …] [ORDER BY …] [LIMIT n]; `where` has the comparisons of WHERE, or
+    `condition` is another expression. `order` are the columns of ORDER BY, with whether they are descending."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"partitions"})
     name: TableName
     spec: PartitionSpec | None = None
     where: PartitionSpec | None = None
+    condition: exp.Expression | None = None
     order: tuple[tuple[PartitionValue, bool], ...] = ()
     limit: int | None = None
 
 
 @dataclass(frozen=True)
 class RepairTable(Statement):
-    """MSCK [REPAIR] TABLE table [ADD | DROP | SYNC PARTITIONS]; without REPAIR the differences are only shown."""
+    """MSCK [REPAIR] TABLE table [ADD | DROP | SYNC PARTITIONS [(column = value, …)]]; without REPAIR the differences
+    are only shown. `spec` has the comparisons of the partitions that it is about."""
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"partition folders"})
     name: TableName
     adds: bool = True
     drops: bool = False
     shows: bool = False
+    spec: PartitionSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +152,9 @@ class TruncatePartitions(Statement):
 PartitioningStatement = (
     AddPartitions
     | DropPartitions
+    | ExchangePartition
     | RenamePartition
+    | ChangePartitionColumn
     | SetPartitionLocation
     | ShowPartitions
     | RepairTable

@@ -1,4 +1,5 @@
-"""INSERT OVERWRITE … PARTITION is killed -9 at its effects: the partitions have all of their old rows, or all new ones."""
+"""Statements that change several partitions are killed -9 at their effects: the partitions have all of their old rows, or
+all new ones."""
 
 from __future__ import annotations
 
@@ -42,3 +43,63 @@ def test_a_killed_insert_leaves_old_or_new(tmp_path: Path, moment: str, expected
         with Session(home) as session:
             assert rows(session, data) == NEW
     assert list(data.glob(".*")) == []
+
+
+def test_a_killed_insert_into_a_managed_table_leaves_old_or_new(tmp_path: Path) -> None:
+    """At every moment; the partition that has no new row stays."""
+    old, new = {1: 1, 2: 2, 9: 9}, {1: 10, 2: 20, 3: 30, 9: 9}
+    statement = STATEMENT.replace("TABLE t", "TABLE m")
+
+    def rows(session: Session) -> dict[int, int]:
+        return {row["k"]: row["a"] for row in run(session, "SELECT a, k FROM m")}
+
+    with Session(tmp_path) as session:
+        run(session, "CREATE TABLE m (a INT) PARTITIONED BY (k INT)")
+    found = []
+    for moment in range(1, 10):
+        with Session(tmp_path) as session:
+            run(session, "TRUNCATE TABLE m")
+            run(session, "INSERT INTO m VALUES (1, 1), (2, 2), (9, 9)")
+        outcome = killed.run(tmp_path, {}, statement, moment)
+        assert not outcome.error, outcome
+        with Session(tmp_path) as session:
+            found.append(rows(session))
+            run(session, statement if found[-1] == old else "SHOW JOBS")
+            assert rows(session) == new
+            assert unfinished(session) == []
+        if not outcome.killed:
+            break
+    assert found == [old, new, new]
+
+
+EXCHANGE = "ALTER TABLE t EXCHANGE PARTITION (d = 'a') WITH TABLE s"
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_new"), [(1, False), ("begin", True), ("move_folder", True), ("move done", True)]
+)
+def test_a_killed_exchange_leaves_old_or_new(tmp_path: Path, moment: int | str, is_new: bool) -> None:
+    home = tmp_path / "home"
+    for k in OLD:
+        (tmp_path / "s" / "d=a" / f"k={k}").mkdir(parents=True)
+        (tmp_path / "s" / "d=a" / f"k={k}" / "f").write_text(f"{k}\n")
+    with Session(home) as session:
+        for name in ("s", "t"):
+            run(
+                session,
+                f"CREATE EXTERNAL TABLE {name} (a INT) PARTITIONED BY (d STRING, k INT) LOCATION '{tmp_path / name}'",
+            )
+        run(session, "MSCK REPAIR TABLE s")
+    outcome = killed.run(home, {}, EXCHANGE, moment)
+    assert (outcome.killed, outcome.error) == (True, ""), outcome
+    with Session(home) as session:
+        names = {name: [row["partition"] for row in run(session, f"SHOW PARTITIONS {name}")] for name in ("s", "t")}
+        there = ["d=a/k=1", "d=a/k=2"]
+        assert names == {"s": [] if is_new else there, "t": there if is_new else []}
+        assert unfinished(session) == []
+    files = sorted(str(path.relative_to(tmp_path)) for name in ("s", "t") for path in (tmp_path / name).rglob("f"))
+    table = "t" if is_new else "s"
+    assert files == [f"{table}/d=a/k=1/f", f"{table}/d=a/k=2/f"]
+    if not is_new:
+        again = killed.run(home, {}, EXCHANGE)
+        assert (again.killed, again.error) == (False, "")
