@@ -19,7 +19,7 @@ from pathlib import Path
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg.files import TableFiles, read_files
 from hivedruid.iceberg.history import TableHistory, read_history
-from hivedruid.iceberg.metadata import TableState, local_path, read
+from hivedruid.iceberg.metadata import TableState, document, local_path, read
 from hivedruid.private import private_file, private_folder, private_home
 from hivedruid.sqlite_waits import connect
 
@@ -155,6 +155,57 @@ def history(home: Path, table_id: str) -> TableHistory | None:
     """The snapshots of a table; None if nothing has been written to it. Raises OSError and ValueError as `state`."""
     metadata = current_metadata(home, table_id)
     return read_history(metadata) if metadata is not None else None
+
+
+def undo_empty_commit(home: Path, table_id: str) -> bool:
+    """Make the metadata before the last commit the current one again if that commit changed no file; whether it did.
+
+    Nothing is done if the commit was followed by another one, or if the metadata differ in more than the snapshot.
+    """
+    location = registered(home, table_id)
+    if location is None:
+        return False
+    with _errors(catalog_file(home)), closing(connect(catalog_file(home), mode="rw", patience=BUSY)) as connection:
+        query = f"SELECT previous_metadata_location FROM iceberg_tables WHERE {_KEY} AND metadata_location = ?"
+        row = connection.execute(query, (table_id, location)).fetchone()
+        if row is None or row[0] is None or not _is_empty(local_path(location), local_path(row[0])):
+            return False
+        undone = connection.execute(
+            f"UPDATE iceberg_tables SET metadata_location = previous_metadata_location WHERE {_KEY}"
+            " AND metadata_location = ?",
+            (table_id, location),
+        )
+        return undone.rowcount == 1
+
+
+_OF_COMMIT = frozenset(
+    (
+        "current-snapshot-id",
+        "last-sequence-number",
+        "last-updated-ms",
+        "metadata-log",
+        "refs",
+        "snapshot-log",
+        "snapshots",
+    )
+)
+"""The fields of metadata that every commit changes."""
+_COUNTS = ("added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files")
+
+
+def _is_empty(after: Path, before: Path) -> bool:
+    """Whether the only difference of two metadata files is one snapshot without changed files."""
+    try:
+        new, old = document(after), document(before)
+    except (OSError, ValueError):
+        return False
+    snapshot = next((s for s in new["snapshots"] if s["snapshot-id"] == new.get("current-snapshot-id")), None)
+    if snapshot is None or any(snapshot["summary"].get(name, "0") != "0" for name in _COUNTS):
+        return False
+    former = old.get("current-snapshot-id")
+    parent = snapshot.get("parent-snapshot-id")
+    is_next = (None if former == -1 else former) == parent and len(new["snapshots"]) == len(old["snapshots"]) + 1
+    return is_next and all(new.get(key) == old.get(key) for key in (new.keys() | old.keys()) - _OF_COMMIT)
 
 
 def hadoop_metadata(table_folder: Path) -> Path | None:

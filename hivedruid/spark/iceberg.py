@@ -99,6 +99,12 @@ class IcebergTables:
         name = f"{home_catalog.NAMESPACE}.{table.table_id}"
         return f"the Iceberg catalog has no table {name}", "check the settings hivedruid.iceberg.catalog.*"
 
+    def undo_empty_commit(self, table: Table) -> None:
+        """Undo the last commit of a table of the home if it changed no file: UPDATE, DELETE and MERGE without a
+        matching row commit, too."""
+        if self.is_own(table):
+            home_catalog.undo_empty_commit(self.home, table.table_id)
+
     def check_metadata(self, table: Table) -> None:
         """Raise SparkError if the table's metadata file is missing or damaged: Iceberg would retry reading it for
         minutes. Raise UsageError if the catalog's settings are incomplete.

@@ -59,6 +59,7 @@ def change_rows(
         runner.iceberg.follow(spark, table)
         try:
             commit(spark, table, statement, attempts)
+            runner.iceberg.undo_empty_commit(table)
         except Exception as error:
             if "Unexpected row-level read relations" not in full_text(error):
                 raise
@@ -93,6 +94,7 @@ def merge_rows(runner: SparkRunner, table: Table, job: SparkJob, on: str, clause
         try:
             statement = f"MERGE INTO {iceberg_name(table)} AS t USING {view} AS s ON {on} {steps}"
             commit(spark, table, statement, attempts)
+            runner.iceberg.undo_empty_commit(table)
         except Exception as error:
             if "MERGE_CARDINALITY_VIOLATION" not in full_text(error):
                 raise

@@ -79,7 +79,10 @@ def test_one_commit_each_and_none_without_rows(session: Session) -> None:
 
     before = commits()
     run(session, "DELETE FROM t WHERE 1 = 2")
+    run(session, "DELETE FROM t WHERE a = 7; DELETE FROM t WHERE a % 7 = 6; UPDATE t SET s = 'z' WHERE a % 7 = 6")
+    run(session, "MERGE INTO t USING (SELECT 6 AS a) n ON t.a % 7 = n.a WHEN MATCHED THEN UPDATE SET s = 'z'")
     assert commits() == before
+    assert run(session, "SELECT count(*) FROM t") == [(3,)]
     run(session, "UPDATE t SET s = 'z' WHERE a = 2")
     run(session, "DELETE FROM t WHERE s <> 'z'")
     assert commits() == before + 2
