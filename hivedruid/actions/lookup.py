@@ -44,7 +44,7 @@ def ignores_missing(snapshot: Snapshot, *, if_exists: bool) -> bool:
 
 def purges(table: Table) -> bool:
     """Whether DROP and TRUNCATE delete the data of an external table."""
-    return table.properties.get("external.table.purge", "false").lower() == "true"
+    return table.is_temporary or table.properties.get("external.table.purge", "false").lower() == "true"
 
 
 def check_truncated(table: Table, span: Span | None) -> None:
@@ -84,9 +84,10 @@ def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> N
     for key in sorted(snapshot.queried & snapshot.tables.keys()):
         table = snapshot.tables[key]
         if table.is_temporary:
+            kind = "view" if table.is_view else "table"
             raise SemanticError(
-                f"{statement} references temporary table {table.full_name}", span=span,
-                hint="create the table without TEMPORARY",
+                f"{statement} references temporary {kind} {table.full_name}", span=span,
+                hint=f"create the {kind} without TEMPORARY",
             )  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def refuse_temporary_functions(statement: str, span: Span | None, snapshot: Snap
 
 def already_exists(table: Table, span: Span | None) -> CatalogStateError:
     what = "View" if table.is_view else "Materialized view" if table.is_materialized else "Table"
-    what = "Temporary table" if table.is_temporary else what
+    what = f"Temporary {what.lower()}" if table.is_temporary else what
     if table.iceberg:
         return CatalogStateError(
             f"{what} {table.full_name} already exists in {table.iceberg}", span=span,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
     """Raises UnsupportedError, with the position of the name."""
+    from hivedruid.parser.statements.partitioning import ExchangePartition
     from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
 
     for name in _changed(statement, may_drop=creates_there(facts.settings)):
@@ -36,6 +37,8 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
                 )
                 reason = table.unwritable or (None if is_iceberg_of_metastore(table) else plain)
                 _check_write(table, "change rows of", reason, name.span)
+            elif isinstance(statement, ExchangePartition) and creates_there(facts.settings):
+                pass
             elif isinstance(statement, Insert):
                 _check_write(table, "insert into", table.unwritable, name.span)
             else:
@@ -166,9 +169,8 @@ def _databases(statement: Statement, current: str) -> Iterator[tuple[str, Span |
         case AlterDatabase() | DropDatabase():
             yield statement.name, statement.span, isinstance(statement, DropDatabase)
         case CreateTable() | CreateView():
-            is_temporary = isinstance(statement, CreateTable) and statement.temporary
             name = statement.name
-            yield (name.database or current).lower(), name.span, not is_temporary
+            yield (name.database or current).lower(), name.span, not statement.temporary
         case CreateMaterializedView() | CreateStream():
             yield (statement.name.database or current).lower(), statement.name.span, False
         case RenameTable():

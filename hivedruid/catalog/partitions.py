@@ -81,18 +81,28 @@ class Partitions:
 
     def of(self, table: Table) -> tuple[Partition, ...]:
         """The partitions of a table, by name as SHOW PARTITIONS sorts them."""
+        if table.is_temporary:
+            return tuple(_partition(*each) for each in sorted(self._of_session(table).items()))
         query = "SELECT name, location FROM partitions WHERE table_id = ? ORDER BY name"
         rows = self._catalog.connection.execute(query, (table.table_id,))
         return tuple(_partition(name, location) for name, location in rows)
 
     def add(self, table: Table, partitions: Iterable[Partition]) -> None:
         """Add partitions; those that exist keep their location."""
+        if table.is_temporary:
+            names = {each.name(table.partition_columns): each.location for each in partitions}
+            self._catalog.temporary_partitions[table.table_id] = names | self._of_session(table)
+            return
         with self._catalog.transaction() as connection:
             for partition in partitions:
                 self._insert(connection, table, partition)
 
     def remove(self, table: Table, partitions: Iterable[Partition]) -> None:
         columns = table.partition_columns
+        if table.is_temporary:
+            for partition in partitions:
+                self._of_session(table).pop(partition.name(columns), None)
+            return
         with self._catalog.transaction() as connection:
             connection.executemany(
                 "DELETE FROM partitions WHERE table_id = ? AND name = ?",
@@ -104,6 +114,9 @@ class Partitions:
         with self._catalog.transaction():
             self.remove(table, removed)
             self.add(table, added)
+
+    def _of_session(self, table: Table) -> dict[str, str | None]:
+        return self._catalog.temporary_partitions.get(table.table_id, {})
 
     def _insert(self, connection: Connection, table: Table, partition: Partition) -> None:
         connection.execute(

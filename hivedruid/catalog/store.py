@@ -50,6 +50,8 @@ class Catalog:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._temporary: dict[tuple[str, str], Table] = {}
+        self.temporary_partitions: dict[str, dict[str, str | None]] = {}
+        """The locations of the partitions of temporary tables, by the table's id and by their names."""
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -152,7 +154,9 @@ class Catalog:
             "SELECT name FROM tables WHERE database = ?"
             f" AND json_extract(definition, '$.kind') IN ({', '.join('?' * len(kinds))}) ORDER BY name"
         )
-        return tuple(name for (name,) in self.connection.execute(query, (database, *kinds)))
+        names = {name for (name,) in self.connection.execute(query, (database, *kinds))}
+        names -= {name for of, name in self._temporary if of == database}
+        return tuple(sorted(names | {t.name for t in self._temporary.values() if t.is_view and t.database == database}))
 
     def resolve(self, database: str, name: str) -> Table | None:
         """What the name means in this session: a temporary table hides another table of its name."""
@@ -238,6 +242,7 @@ class Catalog:
     def remove(self, table: Table) -> None:
         if table.is_temporary:
             self._forget(table)
+            self.temporary_partitions.pop(table.table_id, None)
             if self.connection.execute("SELECT 1 FROM statistics WHERE data_source = ?", (table.table_id,)).fetchone():
                 with self.transaction() as connection:
                     connection.execute("DELETE FROM statistics WHERE data_source = ?", (table.table_id,))

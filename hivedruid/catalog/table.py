@@ -45,7 +45,8 @@ class Table:
     `serialization.null.format`, `quoteChar`, …, as in Hive). `partition_spec` and `sort_order` are those of a managed
     table, which its next write sets in Iceberg; the partition spec of an external table has its last columns.
     `snapshot` is the one that is read of a managed table, None for the current one. `metastore` is the URI of the Hive
-    metastore that the table is in, empty for the home's own; `iceberg` is its place in the Iceberg catalog of its
+    metastore that the table is in, empty for the home's own; `in_session`: it is a view that exists only in its
+    session; `iceberg` is its place in the Iceberg catalog of its
     database; `unreadable` is why its rows cannot be read, and what to
     do, `unwritable` why INSERT is refused.
     """
@@ -73,6 +74,7 @@ class Table:
     iceberg: IcebergPlace | None = None
     unreadable: tuple[str, str] | None = None
     unwritable: tuple[str, str] | None = None
+    in_session: bool = False
 
     def at_snapshot(self, snapshot: int) -> Table:
         """The managed table as it was after a commit. Its name contains the snapshot, so that no facts about the
@@ -117,17 +119,17 @@ class Table:
     @property
     def is_temporary(self) -> bool:
         """Whether it exists only in its session."""
-        return self.kind == "temporary"
+        return self.kind == "temporary" or self.in_session
 
     @property
     def has_own_folder(self) -> bool:
         """Whether its folder is in the home, and the first write creates it: `is_written` records that."""
-        return self.has_snapshots or self.is_temporary
+        return self.has_snapshots or self.kind == "temporary"
 
     @property
     def partition_columns(self) -> tuple[Column, ...]:
         """The columns whose values are the names of partitions; none if a managed table has other transforms."""
-        if self.kind == "files":
+        if self.kind in ("files", "temporary"):
             return self.folder_columns
         if not self.has_snapshots or any(field.transform != "identity" for field in self.partition_spec):
             return ()
@@ -148,12 +150,12 @@ class Table:
     @property
     def stored_columns(self) -> tuple[Column, ...]:
         """The columns in the files."""
-        return self.columns[: len(self.columns) - (len(self.partition_spec) if self.kind == "files" else 0)]
+        return self.columns[: len(self.columns) - (len(self.partition_spec) if self.has_partitions else 0)]
 
     @property
     def has_partitions(self) -> bool:
         """Whether its rows are in folders of partitions, which the catalog lists."""
-        return self.kind == "files" and bool(self.partition_spec)
+        return self.kind in ("files", "temporary") and bool(self.partition_spec)
 
     @property
     def is_tiered(self) -> bool:

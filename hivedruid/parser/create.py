@@ -48,10 +48,13 @@ def parse_create(source: SourceStatement, cursor: Cursor) -> Statement:
                     " recompute its rows"
                 ),
             )
+        temporary = cursor.accept("TEMPORARY")
         cursor.expect("VIEW")
-        return _view(source, cursor, or_replace=True)
+        return replace(_view(source, cursor, or_replace=True), temporary=temporary)
     if cursor.accept("VIEW"):
         return _view(source, cursor, or_replace=False)
+    if cursor.accept("TEMPORARY", "VIEW"):
+        return replace(_view(source, cursor, or_replace=False), temporary=True)
     if cursor.accept("MATERIALIZED", "VIEW"):
         from hivedruid.parser.materialized import parse_create as parse_create_materialized
 

@@ -38,8 +38,6 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("LIST ARCHIVE", "archives are not supported", "use LIST JARS or LIST FILES"),
     ("DELETE ARCHIVE", "archives are not supported", "use DELETE JAR or DELETE FILE"),
     ("CREATE MACRO", "CREATE MACRO is not supported: macros are temporary", "use CREATE TEMPORARY MACRO"),
-    ("CREATE TEMPORARY VIEW", "CREATE TEMPORARY VIEW is not supported: Hive has no temporary views",
-     "use CREATE VIEW, and DROP VIEW at the end, or name the query in a WITH clause"),
     ("CREATE TEMPORARY EXTERNAL", "CREATE TEMPORARY EXTERNAL TABLE is not supported: temporary tables have no LOCATION",
      "use CREATE TEMPORARY TABLE or CREATE EXTERNAL TABLE"),
     ("CREATE INDEX", "CREATE INDEX is not supported", "Druid indexes all string columns"),

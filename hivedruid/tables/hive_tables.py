@@ -70,16 +70,13 @@ KAFKA_COLUMNS = (
 
 def check_layout(statement: CreateTable) -> None:
     """Reject the clauses on the layout of files that only managed tables have."""
-    if statement.partitioned_by and statement.temporary:
-        raise UnsupportedError(
-            "PARTITIONED BY is not supported for temporary tables", span=statement.partitioned_by.span,
-            hint="remove it, and list its columns with the others",
-        )  # fmt: skip
-    if statement.external and statement.partitioned_by and not statement.partitioned_by.at_end:
+    has_folders = statement.external or statement.temporary
+    if has_folders and statement.partitioned_by and not statement.partitioned_by.at_end:
         raise UnsupportedError(
             "PARTITIONED BY SPEC is not supported for file tables: their partitions are folders",
             span=statement.partitioned_by.span,
-            hint="use PARTITIONED BY (column type, …), or remove EXTERNAL to create a managed table",
+            hint="use PARTITIONED BY (column type, …), or remove"
+            f" {'EXTERNAL' if statement.external else 'TEMPORARY'} to create a managed table",
         )
     if statement.ordered_by and (statement.external or statement.temporary):
         raise UnsupportedError(

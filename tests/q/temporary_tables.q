@@ -1,4 +1,5 @@
 -- Temporary tables: their rows are files that are deleted with the session, and they hide other tables of their names.
+-- Temporary views, which Hive does not have.
 CREATE TABLE trips (driver STRING, fare INT);
 INSERT INTO trips VALUES ('ann', 7), ('bob', 9);
 CREATE VIEW drivers AS SELECT driver FROM trips;
@@ -24,10 +25,48 @@ CREATE VIEW totals_by_name AS SELECT * FROM totals;
 CREATE MATERIALIZED VIEW totals_by_name AS SELECT * FROM totals;
 CREATE TEMPORARY TABLE totals (a INT);
 CREATE TEMPORARY TABLE d (`__time` TIMESTAMP) STORED BY druid;
-CREATE TEMPORARY TABLE d (a INT) PARTITIONED BY (b INT);
 CREATE TEMPORARY TABLE d (a INT) LOCATION '/somewhere';
 CREATE TEMPORARY EXTERNAL TABLE d (a INT);
-CREATE TEMPORARY VIEW d AS SELECT 1;
 UPDATE totals SET total = 1;
 DROP TABLE trips;
 SELECT * FROM trips ORDER BY driver;
+-- partitions
+CREATE TEMPORARY TABLE days (id INT) PARTITIONED BY (day INT, shop STRING);
+SELECT * FROM days;
+INSERT INTO days PARTITION (day = 1, shop) SELECT 1, 'a';
+INSERT INTO days VALUES (2, 2, 'b'), (3, 3, 'c');
+SELECT * FROM days ORDER BY id;
+INSERT OVERWRITE TABLE days PARTITION (day, shop) SELECT 5, 2, 'b';
+ALTER TABLE days DROP PARTITION (day = 1);
+ALTER TABLE days ADD PARTITION (day = 9, shop = 'n');
+SHOW PARTITIONS days;
+SELECT * FROM days WHERE day = 2;
+SHOW CREATE TABLE days;
+CREATE TEMPORARY TABLE more LIKE days;
+CREATE TEMPORARY TABLE made PARTITIONED BY (b) AS SELECT 1 AS a, 2 AS b;
+ALTER TABLE more EXCHANGE PARTITION (day = 2) WITH TABLE days;
+SELECT * FROM more;
+TRUNCATE TABLE days PARTITION (day = 3);
+SELECT count(*) FROM days;
+SHOW PARTITIONS days;
+SHOW PARTITIONS made;
+DROP TABLE made;
+CREATE TEMPORARY TABLE d (a INT) PARTITIONED BY SPEC (a);
+-- views
+CREATE VIEW named AS SELECT 'permanent' AS a;
+EXPLAIN CREATE TEMPORARY VIEW named AS SELECT id AS a FROM more;
+CREATE TEMPORARY VIEW named AS SELECT id AS a FROM more;
+SELECT * FROM named;
+SHOW VIEWS;
+CREATE TEMPORARY VIEW named AS SELECT 1 AS a;
+CREATE TEMPORARY VIEW IF NOT EXISTS named AS SELECT 1 AS a;
+CREATE OR REPLACE TEMPORARY VIEW named AS SELECT id + 1 AS a FROM more;
+SELECT * FROM named;
+CREATE OR REPLACE VIEW named AS SELECT 'replaced' AS a;
+ALTER VIEW named AS SELECT 'altered' AS a;
+SHOW CREATE TABLE named;
+CREATE VIEW other AS SELECT * FROM named;
+CREATE MATERIALIZED VIEW other AS SELECT * FROM named;
+CREATE TABLE other AS SELECT * FROM named;
+DROP VIEW named;
+SELECT * FROM named;

@@ -15,7 +15,7 @@ from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseActio
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.check import checks
-from hivedruid.actions.lookup import already_exists, database_of, refuse_temporary, require_database
+from hivedruid.actions.lookup import already_exists, database_of, refuse_temporary, require_database, table_of_name
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
@@ -134,6 +134,10 @@ def _use(statement: s.UseDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
 def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: ViewColumns) -> tuple[Action, ...]:
     database = database_of(statement.name, snapshot)
     existing = snapshot.table(database, statement.name.name)
+    is_temporary = statement.temporary or (statement.alters and existing is not None and existing.is_temporary)
+    if existing is not None and statement.if_not_exists:
+        return ()
+    existing = table_of_name(database, statement.name.name, snapshot, temporary=is_temporary)
     if existing is None and statement.alters:
         raise SemanticError(
             f"Cannot ALTER VIEW AS SELECT if view currently does not exist: {database}.{statement.name.name}",
@@ -141,15 +145,14 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
             hint="use CREATE VIEW",
         )
     if existing is not None:
-        if statement.if_not_exists:
-            return ()
         if not statement.or_replace:
             raise already_exists(existing, statement.name.span)
         if not existing.is_view:
             raise SemanticError(
                 f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
             )
-    refuse_temporary("View definition", statement.name.span, snapshot)
+    if not is_temporary:
+        refuse_temporary("View definition", statement.name.span, snapshot)
     columns = _renamed(statement, view_columns(statement.query))
     properties = validate(statement.properties, "view")
     comment = statement.comment or properties.pop("comment", "")
@@ -160,7 +163,7 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
     table = Table(
         database, statement.name.name, "view", columns, comment=comment, properties=properties,
         view_text=qualified(statement.query_text, snapshot.database, snapshot.functions),
-        table_id=existing.table_id if existing else "",
+        table_id=existing.table_id if existing else "", in_session=is_temporary,
     )  # fmt: skip
     table = in_its_catalog(table, statement.name.span, snapshot) if existing is None else table
     return (AddTable(table, replace=existing is not None),)

@@ -121,6 +121,7 @@ def _add_table(action: c.AddTable) -> tuple[str, Fields]:
         ("comment", table.comment),
         ("properties", masked_all(dict(sorted(table.properties.items())))),
         ("replace", action.replace or None),
+        ("temporary", table.is_temporary or None),
         ("expanded text", table.view_text),
     ]
 

@@ -134,4 +134,5 @@ def _temporary_like(statement: s.CreateTable, other: Table, database: str, snaps
         database, statement.name.name, "temporary", tuple(replace(column, field=None) for column in other.columns),
         comment=statement.comment or other.comment, properties={**own, **validate(statement.properties, "temporary")},
         serde=other.serde if format_ == other.format else {}, format=format_, location=snapshot.folder_of_rows,
+        partition_spec=other.partition_spec if other.last_columns else (),
     )  # fmt: skip

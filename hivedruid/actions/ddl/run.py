@@ -99,6 +99,8 @@ def _add_table(action: AddTable, services: Services) -> None:
         services.metastore.create_table(action.table)
     elif action.table.iceberg:
         services.spark().create(action.table)
+    elif action.replace and action.table.is_temporary:
+        services.catalog.replace(action.table)
     elif action.replace:
         with services.catalog.transaction():
             existing = services.catalog.find(action.table.database, action.table.name)

@@ -10,7 +10,7 @@ from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ddl.removal import removal
 from hivedruid.actions.ddl.views import qualified
-from hivedruid.actions.lookup import find_table, may_be_missing, refuse_if_used, refuse_temporary_functions
+from hivedruid.actions.lookup import find_table, may_be_missing, refuse_if_used, refuse_temporary
 from hivedruid.actions.materialized.describe import facts_of, stale, yes_no
 from hivedruid.actions.materialized.lossless import root_checks
 from hivedruid.actions.materialized.model import BuildView, RootChecks
@@ -61,7 +61,6 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note | None) -> StatementPlan:
-    refuse_temporary_functions("Materialized view definition", statement.name.span, snapshot)
     quiet = replace(snapshot, materialized_views=())
     builder = Builder(statement.source, quiet, note)
     node = builder.whole(statement.query)
@@ -81,6 +80,7 @@ def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note 
                 span=statement.name.span,
                 hint="create a table with CREATE TABLE … AS SELECT",
             )
+    refuse_temporary("Materialized view definition", statement.name.span, snapshot)
     table = _table(statement, node, snapshot)
     if table is None:
         return StatementPlan(())

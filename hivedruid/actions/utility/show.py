@@ -334,7 +334,9 @@ def create_statement(table: Table) -> str:
     name = f"`{table.database}`.`{table.name}`"
     if table.is_view:
         columns = ", ".join(_name(c.name) + _comment_clause(c.comment) for c in table.columns)
-        lines = [f"CREATE VIEW {name}" + (f" ({columns})" if columns else "")]
+        lines = [
+            f"CREATE {'TEMPORARY ' if table.is_temporary else ''}VIEW {name}" + (f" ({columns})" if columns else "")
+        ]
         if table.comment:
             lines.append(f"COMMENT {quoted(table.comment)}")
         return "\n".join([*lines, *_listed("TBLPROPERTIES", table.properties), f"AS {table.view_text}"])

@@ -331,6 +331,7 @@ class CreateView(Statement):
     comment: str = ""
     properties: tuple[Property, ...] = ()
     alters: bool = False
+    temporary: bool = False
 
 
 @dataclass(frozen=True)
