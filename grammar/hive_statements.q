@@ -75,6 +75,7 @@ CREATE TABLE t LIKE FILE PARQUET '/data/part-0.parquet';
 CREATE EXTERNAL TABLE t LIKE db.other STORED AS PARQUET LOCATION '/data' TBLPROPERTIES ('a' = 'b');
 -- rule: create_view
 CREATE OR REPLACE VIEW v AS SELECT a FROM t;
+CREATE TEMPORARY VIEW v AS SELECT a FROM t;
 -- rule: view_columns
 CREATE VIEW IF NOT EXISTS db.v (a COMMENT 'first', b) COMMENT 'a view' TBLPROPERTIES ('a' = 'b') AS SELECT 1, 2;
 -- rule: create_materialized_view
@@ -111,14 +112,23 @@ ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b');
 ALTER TABLE t ADD IF NOT EXISTS PARTITION (day = DATE '2024-01-01', shop = 'a') LOCATION '/data/a' PARTITION (day = '2024-01-02', shop = 'b');
 -- rule: drop_partitions
 ALTER TABLE t DROP IF EXISTS PARTITION (day < '2024-01-01'), PARTITION (shop <> 'a', shop != 'b') PURGE;
+-- rule: exchange_partition
+ALTER TABLE t EXCHANGE PARTITION (k = 1) WITH TABLE db.received;
+-- rule: change_partition_column
+ALTER TABLE t PARTITION COLUMN (k BIGINT COMMENT 'a number');
 -- rule: change_partition
 ALTER TABLE t PARTITION (k = 1) RENAME TO PARTITION (k = -2);
 ALTER TABLE t PARTITION (k = 1) SET LOCATION '/data/one';
+-- rule: selected_values
+MSCK REPAIR TABLE t ADD PARTITIONS (k = 1, day > '2024-01-01', shop LIKE 'a%');
+-- rule: compared_value
+MSCK REPAIR TABLE t DROP PARTITIONS (k != 1);
 -- rule: repair_table
 MSCK TABLE t;
 MSCK REPAIR TABLE t SYNC PARTITIONS;
 -- rule: show_partitions
 SHOW PARTITIONS t;
+SHOW PARTITIONS t WHERE year(d) = 2024 OR k IN (1, 2);
 SHOW PARTITIONS t WHERE k > 1 AND d <= '2024-01-01' ORDER BY k DESC LIMIT 5;
 -- rule: partition
 SHOW PARTITIONS t PARTITION (k = TRUE, s = NULL);

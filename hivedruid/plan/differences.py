@@ -157,6 +157,38 @@ LIMITS: tuple[Difference, ...] = (
         "managed tables are Iceberg tables with ORC files",
     ),
     Difference(
+        "`BLOCK__OFFSET__INSIDE__FILE` of rows that are not in text or JSON files; with `skip.footer.line.count`",
+        "the position of the reader, which several rows share; the offset of a later line",
+        "is not supported; the offset of the line",
+        "the position of a reader says nothing about a row",
+    ),
+    Difference(
+        "`INPUT__FILE__NAME` of tables in Druid and Kafka, and in conditions of `UPDATE` and `DELETE`",
+        "internal values; the file of the row",
+        "is not supported",
+        "rows of Druid and Kafka are not in files; Iceberg evaluates conditions without these columns",
+    ),
+    Difference(
+        "`ALTER TABLE … EXCHANGE PARTITION` of managed tables; of external tables with different formats; of a partition"
+        " with a LOCATION of its own",
+        "moves the folder, unless the table is transactional; the partition keeps its format; fails",
+        "is refused; is refused; the partition keeps its LOCATION",
+        "Iceberg has no commit that changes two tables; all partitions of a table have its format",
+    ),
+    Difference(
+        "`hive.exec.max.dynamic.partitions` that is not SET; `hive.exec.max.dynamic.partitions.pernode`,"
+        " `hive.exec.default.partition.name`",
+        "1000; limit the partitions of a task, and name that of NULL",
+        "no limit; have no effect, with a note",
+        "every INSERT runs; Spark's tasks have no such limit, and Spark recognizes one name",
+    ),
+    Difference(
+        "`CREATE TEMPORARY VIEW`",
+        "a syntax error",
+        "makes a view of the session",
+        "temporary tables have views, too",
+    ),
+    Difference(
         "`LOAD DATA INPATH` without `LOCAL` into a managed table",
         "moves the files",
         "inserts their rows, and leaves the files where they are",
