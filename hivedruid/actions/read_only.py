@@ -37,8 +37,9 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
                 )
                 reason = table.unwritable or (None if is_iceberg_of_metastore(table) else plain)
                 _check_write(table, "change rows of", reason, name.span)
-            elif isinstance(statement, ExchangePartition) and creates_there(facts.settings):
-                pass
+            elif isinstance(statement, ExchangePartition):
+                if not creates_there(facts.settings):
+                    raise _refused(table, name.span, "SET hivedruid.catalog=metastore, or change it in Hive")
             elif isinstance(statement, Insert):
                 _check_write(table, "insert into", table.unwritable, name.span)
             else:
@@ -61,11 +62,11 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
             )
 
 
-def _refused(table: Table, span: Span | None) -> UnsupportedError:
+def _refused(table: Table, span: Span | None, hint: str = "") -> UnsupportedError:
     copy = "" if table.is_view else f", or copy its rows: CREATE TABLE … AS SELECT * FROM {table.full_name}"
     return UnsupportedError(
         f"cannot change {table.full_name}: it is in the Hive metastore {table.metastore}",
-        span=span, hint=f"change it in Hive{copy}",
+        span=span, hint=hint or f"change it in Hive{copy}",
     )  # fmt: skip
 
 

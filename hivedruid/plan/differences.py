@@ -169,8 +169,8 @@ LIMITS: tuple[Difference, ...] = (
         "rows of Druid and Kafka are not in files; Iceberg evaluates conditions without these columns",
     ),
     Difference(
-        "`ALTER TABLE … EXCHANGE PARTITION` of managed tables; of external tables with different formats; of a partition"
-        " with a LOCATION of its own",
+        "`ALTER TABLE … EXCHANGE PARTITION` of managed tables; of external tables with different formats; of a"
+        " partition with a LOCATION of its own",
         "moves the folder, unless the table is transactional; the partition keeps its format; fails",
         "is refused; is refused; the partition keeps its LOCATION",
         "Iceberg has no commit that changes two tables; all partitions of a table have its format",

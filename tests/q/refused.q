@@ -3,7 +3,6 @@
 dfs -ls /;
 MSCK FOO TABLE t;
 CREATE OR REPLACE MATERIALIZED VIEW mv AS SELECT 1;
-CREATE TEMPORARY VIEW t AS SELECT 1;
 ALTER TABLE t DROP COLUMN a;
 SELECT TRANSFORM(a) USING 'cat' FROM t;
 EXPLAIN SOURCE other.q;
@@ -32,3 +31,20 @@ TBLPROPERTIES ("kafka.bootstrap.servers" = "localhost:9092", "kafka.topic" = "to
 ALTER TABLE fed SET TBLPROPERTIES('druid.kafka.ingestion' = 'START');
 ALTER TABLE fed SET TBLPROPERTIES('druid.kafka.ingestion' = 'STOP');
 ALTER TABLE fed SET TBLPROPERTIES('druid.kafka.ingestion' = 'RESET');
+-- partitions of tables in Druid and Kafka, and of views
+ALTER TABLE fed ADD PARTITION (d = 'x');
+ALTER TABLE fed EXCHANGE PARTITION (d = 'x') WITH TABLE fed;
+ALTER TABLE fed PARTITION COLUMN (d INT);
+SHOW PARTITIONS fed;
+DESCRIBE fed PARTITION (d = 'x');
+TRUNCATE TABLE fed PARTITION (d = 'x');
+MSCK REPAIR TABLE fed;
+INSERT INTO fed PARTITION (d = 'x') SELECT current_timestamp();
+SELECT INPUT__FILE__NAME FROM fed;
+CREATE EXTERNAL TABLE queue (a INT) STORED BY 'kafka' TBLPROPERTIES ('kafka.topic' = 't', 'kafka.bootstrap.servers' = 'localhost:1');
+SHOW PARTITIONS queue;
+SELECT q.BLOCK__OFFSET__INSIDE__FILE FROM queue q;
+CREATE VIEW of_fed AS SELECT d FROM fed;
+SHOW PARTITIONS of_fed;
+CREATE TEMPORARY TABLE brief (a INT);
+SHOW PARTITIONS brief;

@@ -21,7 +21,7 @@ from hivedruid.actions.partitioning.values import already_exists, find, matching
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.partitions import Partition
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import partitioning as p
@@ -80,11 +80,20 @@ def _partitioned(
 
 
 def not_partitioned(table: Table, span: Span | None) -> SemanticError:
-    kind = "EXTERNAL TABLE" if table.kind == "files" else "TABLE"
-    return SemanticError(
-        f"table {table.full_name} is not a partitioned table", span=span,
-        hint=f"use CREATE {kind} … PARTITIONED BY (column type)",
-    )  # fmt: skip
+    """The error of a statement about the partitions of a table that has none."""
+    if table.has_data_source:
+        return SemanticError(
+            f"table {table.full_name} is not a partitioned table: Druid divides its rows by {TIME_COLUMN}",
+            span=span, hint=f"use conditions on {TIME_COLUMN}; SHOW SEGMENTS {table.name} lists the segments",
+        )  # fmt: skip
+    if table.has_topic:
+        return SemanticError(
+            f"table {table.full_name} is not a partitioned table: its rows are the records of a topic",
+            span=span, hint="use conditions on __partition and __offset",
+        )  # fmt: skip
+    kind = {"files": "EXTERNAL TABLE", "temporary": "TEMPORARY TABLE"}.get(table.kind, "TABLE")
+    hint = "name the table that it reads" if table.is_view else f"use CREATE {kind} … PARTITIONED BY (column type)"
+    return SemanticError(f"table {table.full_name} is not a partitioned table", span=span, hint=hint)
 
 
 def _add(statement: p.AddPartitions, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:

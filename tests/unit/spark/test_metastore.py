@@ -478,6 +478,27 @@ def test_a_dry_run_creates_nothing(tmp_path: Path, uri: str) -> None:
         assert "dry" not in names(session, "SHOW TABLES IN sales")
 
 
+def test_partitions_are_exchanged(session: Session, folder: Path) -> None:
+    """The metastore moves them, with their folders."""
+    place = folder / "data"
+    run(session, "SET hivedruid.catalog=metastore")
+    for name in ("published", "staging"):
+        run(session, f"CREATE EXTERNAL TABLE {name} (a int) PARTITIONED BY (d string, k int) LOCATION '{place}/{name}'")
+    run(session, "INSERT INTO staging VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 3)")
+    exchange = "ALTER TABLE published EXCHANGE PARTITION (d = 'x') WITH TABLE staging"
+    run(session, "SET hivedruid.catalog=home")
+    with pytest.raises(UnsupportedError, match=r"cannot change default\.published"):
+        run(session, exchange)
+    run(session, f"SET hivedruid.catalog=metastore; {exchange}")
+    assert names(session, "SHOW PARTITIONS published") == ["d=x/k=1", "d=x/k=2"]
+    assert names(session, "SHOW PARTITIONS staging") == ["d=y/k=3"]
+    assert run(session, "SELECT * FROM published ORDER BY a") == [(1, "x", 1), (2, "x", 2)]
+    assert not (place / "staging" / "d=x").exists()
+    with pytest.raises(SemanticError, match="Partition not found"):
+        run(session, exchange)
+    run(session, "DROP TABLE published; DROP TABLE staging")
+
+
 def test_timestamps_that_hive_reads(session: Session, folder: Path) -> None:
     """Spark would store them as BIGINT in ORC files. Parquet files of Hive have INT96."""
     run(session, "SET hivedruid.catalog=metastore")
