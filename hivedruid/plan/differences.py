@@ -325,6 +325,13 @@ DOCUMENTED: tuple[Difference, ...] = (
         "CAST to DATE and to TIMESTAMP are NULL for a date that does not exist",
     ),
     Difference(
+        "`TRUNCATE TABLE … PARTITION` of a temporary table; `INSERT OVERWRITE` of one of its partitions by rows of the"
+        " same partition",
+        "deletes the rows of all partitions; deletes those of the partition",
+        "deletes the rows of the partition; replaces them",
+        "PARTITION names what is emptied, and a statement reads the rows that were there when it began",
+    ),
+    Difference(
         "`p_size NOT IN (SELECT p_type …)`, a number compared with strings that are not numbers",
         "returns rows, as if no string were NULL as a number",
         "no rows",
