@@ -20,10 +20,12 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport
 
+from hivedruid.iceberg import home_catalog
 from hivedruid.local import artifacts
 from hivedruid.local.artifacts import Artifact
 from hivedruid.local.java import java_command
 from hivedruid.local.processes import choose_port
+from hivedruid.session import Session
 
 PATIENCE = 300.0
 
@@ -198,3 +200,25 @@ def fill(hive: Hive, data: Path) -> None:
 def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+
+
+def run(session: Session, text: str) -> list[tuple[object, ...]]:
+    return [row for statement in session.statements(text) for row in session.execute(statement).rows]
+
+
+def names(session: Session, text: str) -> list[object]:
+    return [row[0] for row in run(session, text)]
+
+
+def plan(session: Session, query: str) -> str:
+    return "\n".join(str(row[0]) for row in run(session, f"EXPLAIN {query}"))
+
+
+def make_iceberg(session: Session, hive: Hive) -> Path:
+    """An Iceberg table `sales.ice` with two rows; its metadata file."""
+    run(session, "CREATE TABLE ice AS SELECT 1 AS a, 'x' AS s; INSERT INTO ice VALUES (2, 'y')")
+    metadata = home_catalog.current_metadata(session.home, session.catalog.get("default", "ice").table_id)
+    assert metadata is not None
+    hive.create_table("sales.ice", "a int, s string", session.home / "ice", "org.apache.iceberg.mr.hive.HiveIcebergSerDe",
+        properties={"table_type": "ICEBERG", "metadata_location": f"file:{metadata}"})  # fmt: skip
+    return metadata

@@ -9,7 +9,10 @@ RECEIVED = "CREATE TABLE received (id INT, price DOUBLE, shop STRING, page STRIN
 GIVEN = {
     "README.md": "CREATE TABLE edits (`time` TIMESTAMP, channel STRING, page STRING, added BIGINT);",
     "cost.md": "CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, a STRING, b BIGINT) STORED BY 'druid';",
-    "hive-ddl.md": "CREATE TABLE trips (started TIMESTAMP, driver STRING, fare DECIMAL(10,2));",
+    "hive-ddl.md": (
+        "CREATE TABLE trips (started TIMESTAMP, driver STRING, fare DECIMAL(10,2));"
+        "CREATE EXTERNAL TABLE landing (amount DOUBLE) STORED AS TEXTFILE;"
+    ),
     "iceberg.md": """\
 CREATE TABLE drivers (name STRING, left_on DATE);
 CREATE TABLE corrections (driver STRING, fare DOUBLE);

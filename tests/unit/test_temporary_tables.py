@@ -111,7 +111,7 @@ def test_databases_do_not_contain_it(session: Session) -> None:
     [
         ("(a INT) STORED BY druid", "a temporary table cannot be stored in Druid or Kafka"),
         ("(a INT) STORED AS TIERED", "a temporary table cannot be stored in Druid or Kafka"),
-        ("(a INT) PARTITIONED BY (b INT)", "PARTITIONED BY is not supported for temporary tables"),
+        ("(a INT) PARTITIONED BY SPEC (a)", "PARTITIONED BY SPEC is not supported for file tables"),
         ("(a INT) WRITE LOCALLY ORDERED BY a", "WRITE LOCALLY ORDERED BY is not supported for file tables"),
         ("(a INT) LOCATION '/x'", "LOCATION is not supported for temporary tables"),
         ("LIKE p LOCATION '/x'", "LOCATION is not supported for temporary tables"),
