@@ -91,6 +91,18 @@ SETTINGS: dict[str, Setting] = {
         Setting("hive.exec.dynamic.partition.mode", "enum", "nonstrict",
             "Whether INSERT … PARTITION without a constant value is refused (strict).",
             ("STRICT", "NONSTRICT")),
+        Setting("hive.exec.compress.output", "bool", "false",
+            "Whether INSERT compresses text files and SequenceFiles; ORC, Parquet and Avro files always are."),
+        Setting("mapreduce.output.fileoutputformat.compress.codec", "text", "",
+            "Class that compresses text files and SequenceFiles; empty: that of mapred.output.compression.codec, "
+            "otherwise DefaultCodec (Deflate)."),
+        Setting("mapred.output.compression.codec", "text", "",
+            "Old name of mapreduce.output.fileoutputformat.compress.codec."),
+        Setting("mapreduce.output.fileoutputformat.compress.type", "text", "",
+            "Whether values of SequenceFiles are compressed one by one (RECORD), together (BLOCK) or not at all "
+            "(NONE); empty: as mapred.output.compression.type, otherwise RECORD."),
+        Setting("mapred.output.compression.type", "text", "",
+            "Old name of mapreduce.output.fileoutputformat.compress.type."),
         Setting("hive.msck.path.validation", "enum", "throw",
             "What MSCK does with folders that are not those of partitions: fail (throw), or leave them out (skip, "
             "ignore).",

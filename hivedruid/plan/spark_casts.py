@@ -35,6 +35,15 @@ def decimal_to_integer(sql: str, to: HiveType) -> str:
     return f"(CASE WHEN {fits} THEN CAST({sql} AS {spark_type(to)}) END)"
 
 
+def decimal_text(sql: str, source: HiveType) -> str:
+    """All digits of a decimal after the point; Spark writes numbers that begin with six zeros there as `1E-7`."""
+    text, scale = f"CAST({sql} AS STRING)", source.params[1]
+    if scale <= 6:
+        return text
+    digits = f"lpad(regexp_replace(substring_index({text}, 'E', 1), '[-.]', ''), {scale}, '0')"
+    return f"IF({text} LIKE '%E%', concat(IF({sql} < 0, '-', ''), '0.', {digits}), {text})"
+
+
 def interval_text(sql: str, source: HiveType) -> str:
     """The string of plan.literals.interval_text."""
     size = f"abs({sql})"

@@ -19,6 +19,7 @@ from hivedruid.plan.masks import MASKS
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery, with_lists
 from hivedruid.plan.spark_casts import (
     INTERVAL_PLACES,
+    decimal_text,
     decimal_to_integer,
     interval_text,
     matched_part,
@@ -328,6 +329,8 @@ class SparkRex:
             text = self._zoned_text(sql)
         elif source.name.startswith("interval"):
             text = interval_text(sql, source)
+        elif source.name == "decimal":
+            text = decimal_text(sql, source)
         else:
             text = f"CAST({sql} AS STRING)"
         if to.params:

@@ -404,7 +404,7 @@ def delimited_frame(
     parse is null."""
     kept = _kept(path, virtual)
     if table.format == "sequencefile":  # Hive leaves out headers of text files only
-        lines = _sequence_lines(spark, table, path, virtual)
+        lines = sequence_lines(spark, table, path, virtual)
     else:
         lines = without_header(_text_lines(spark, path, virtual), table, kept)
     rows = delimited_rows(decoded(lines, table, kept), table, cell_format(table, settings), kept)
@@ -461,7 +461,7 @@ def _text_lines(spark: SparkSession, path: Place, virtual: Sequence[str] = ()) -
     return with_file_names(lines.selectExpr("*", "_metadata"), virtual) if virtual else lines
 
 
-def _sequence_lines(spark: SparkSession, table: Table, path: Place, virtual: Sequence[str] = ()) -> DataFrame:
+def sequence_lines(spark: SparkSession, table: Table, path: Place, virtual: Sequence[str] = ()) -> DataFrame:
     """The texts in SequenceFiles, which Spark's Python workers read. They open the files themselves if they are in a
     file system; others Spark reads as a whole."""
     from pyspark import cloudpickle

@@ -61,6 +61,7 @@ from hivedruid.spark.relations import Frames, query, views
 from hivedruid.spark.rows import stream
 from hivedruid.tables.metastore_tables import ICEBERG
 from hivedruid.tables.rejects import rejects_name
+from hivedruid.tables.text_output import text_output
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -211,10 +212,10 @@ class SparkRunner:
                     spark, frame, table, self.iceberg,
                     overwrite=overwrite, replaced=replaced, keeps_partitions=keeps_partitions,
                 )  # fmt: skip
-            is_elsewhere = bool(other_machines(self._settings))
+            is_elsewhere, output = bool(other_machines(self._settings)), text_output(self._settings)
             if is_directory:
-                return writing.write_directory(frame, table, is_elsewhere=is_elsewhere)
-            return writing.write_files(frame, table, overwrite=overwrite, is_elsewhere=is_elsewhere)
+                return writing.write_directory(frame, table, is_elsewhere=is_elsewhere, output=output)
+            return writing.write_files(frame, table, overwrite=overwrite, is_elsewhere=is_elsewhere, output=output)
 
     def write_in_metastore(self, job: SparkJob, table: Table, commit: Commit, *, overwrite: bool) -> int:
         """The same for an Iceberg table of a Hive metastore; see `metastore_iceberg`."""

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.table import Column, Table
 from hivedruid.plan.physical import SparkJob
 from hivedruid.setting_types import other_machines
-from hivedruid.spark import avro_files, paths, writing
+from hivedruid.spark import avro_files, paths, sequence_writing, writing
 from hivedruid.spark.arrivals import Arrivals
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.partitioned import of_files
+from hivedruid.spark.row_text import line
 from hivedruid.spark.serde import is_json
+from hivedruid.tables.hive_tables import TEXTS
+from hivedruid.tables.text_output import TextOutput, text_output
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 def stage(runner: SparkRunner, job: SparkJob, table: Table, folder: Path, *, divides: bool) -> None:
     """Write the rows of a job into a folder of this machine, with a folder below it for each partition, named as Hive
     names them. With `divides` the rows of a partition are brought together first."""
+    output = text_output(runner.iceberg.settings)
     with runner.running(job, target=table) as spark:
         frame = _named(writing.shape(spark.sql(job.sql), table), table)
         if divides:
@@ -30,7 +34,7 @@ def stage(runner: SparkRunner, job: SparkJob, table: Table, folder: Path, *, div
         arrivals = Arrivals() if other_machines(runner.iceberg.settings) else None
 
         def write(counted: DataFrame) -> None:
-            _write(arrivals.followed(counted) if arrivals else counted, table, paths.uri(folder))
+            _write(arrivals.followed(counted) if arrivals else counted, table, paths.uri(folder), output)
 
         rows = writing.counted(frame, write)
         writing.drop_markers(folder)
@@ -54,14 +58,15 @@ def _text(column: Column) -> str:
     return f"nullif({text}, '')"
 
 
-def _write(frame: DataFrame, table: Table, folder: str) -> None:
+def _write(frame: DataFrame, table: Table, folder: str, output: TextOutput) -> None:
     names = [column.name for column in table.partition_columns]
     files = of_files(table, folder)
-    if is_json(table):
-        writing.json_writer(frame).mode("append").partitionBy(*names).json(folder)
-    elif table.format == "textfile":
-        lines = frame.selectExpr(f"{writing.line(files)} AS _line", *map(identifier, names))
-        lines.write.mode("append").partitionBy(*names).text(folder)
+    if table.format in TEXTS or is_json(table):
+        lines = frame.selectExpr(f"{line(files, output.zone)} AS _line", *map(identifier, names))
+    if table.format == "sequencefile":
+        sequence_writing.write(lines, folder, output, names)
+    elif writing.is_text(table):
+        lines.write.option("compression", output.compression).mode("append").partitionBy(*names).text(folder)
     elif table.format == avro_files.FORMAT:
         avro_files.write(frame, files, folder, names)
     else:

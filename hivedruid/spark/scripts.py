@@ -18,7 +18,7 @@ from hivedruid.settings import TRANSFORM_FILES
 from hivedruid.spark.cells import identifier, literal
 from hivedruid.spark.inputs import cell_format, delimited_rows
 from hivedruid.spark.relations import query
-from hivedruid.spark.writing import line
+from hivedruid.spark.row_text import line
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame

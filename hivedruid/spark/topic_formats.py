@@ -15,8 +15,8 @@ from hivedruid.plain_json import KINDS, TEXT, PlainJson, column_name
 from hivedruid.spark.avro import avro_rows, avro_value
 from hivedruid.spark.cells import CellFormat, identifier
 from hivedruid.spark.inputs import NOTHING_PLAIN, cell_format, delimited_rows, json_rows
+from hivedruid.spark.row_text import line
 from hivedruid.spark.serde import is_json
-from hivedruid.spark.writing import line
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
 if TYPE_CHECKING:

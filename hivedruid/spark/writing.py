@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,24 +16,20 @@ from hivedruid.errors import PlanError, SparkError, UnsupportedError
 from hivedruid.filesystems import Access, local_path
 from hivedruid.iceberg.partitions import ALL_ROWS
 from hivedruid.scratch import make_room
-from hivedruid.spark import avro_files, inputs, paths
+from hivedruid.spark import avro_files, inputs, paths, sequence_writing
 from hivedruid.spark.arrivals import HINT, Arrivals
 from hivedruid.spark.calls import SparkCall, remove_output
-from hivedruid.spark.cells import CellFormat, fit, identifier, literal
+from hivedruid.spark.cells import fit, identifier
 from hivedruid.spark.folders import swap
 from hivedruid.spark.iceberg import IcebergTables
-from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
+from hivedruid.spark.row_text import line
+from hivedruid.spark.serde import is_json
+from hivedruid.tables.text_output import PLAIN, TextOutput
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import DataType
-
-JSON_OPTIONS = {
-    "ignoreNullFields": "true",
-    "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
-}
 
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
@@ -120,7 +117,14 @@ def _create_with_rows(spark: SparkSession, frame: DataFrame, table: Table, table
     return spark.table(inputs.iceberg_name(table)).count() if rows is None else rows
 
 
-def write_files(frame: DataFrame, table: Table, *, overwrite: bool, is_elsewhere: bool = False) -> int:
+def write_files(
+    frame: DataFrame,
+    table: Table,
+    *,
+    overwrite: bool,
+    is_elsewhere: bool = False,
+    output: TextOutput = PLAIN,
+) -> int:
     """Add files to the table's LOCATION, or replace the folder after all files are written. `is_elsewhere`: Spark runs
     on other machines."""
     location = paths.location_of(table)
@@ -131,7 +135,7 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool, is_elsewhere
                 f"INSERT OVERWRITE of {table.full_name} at {location} is not supported: a failure could lose rows",
                 hint="INSERT INTO a table at a new LOCATION",
             )
-        rows = counted(frame, lambda counted: _write_folder(counted, table, location))
+        rows = counted(frame, lambda counted: _write_folder(counted, table, location, output))
         return frame.count() if rows is None else rows
     if path.is_file():
         raise UnsupportedError(
@@ -140,12 +144,12 @@ def write_files(frame: DataFrame, table: Table, *, overwrite: bool, is_elsewhere
         )
     if table.is_temporary:
         make_room(path)
-    return _replace_folder(frame, table, path, swap if overwrite else _add, is_elsewhere)
+    return _replace_folder(frame, table, path, swap if overwrite else _add, is_elsewhere, output)
 
 
-def write_directory(frame: DataFrame, table: Table, *, is_elsewhere: bool) -> int:
-    """Replace the files of a directory of this machine. The files are named as Hive names them, `000000_0`, and contain
-    plain text unless they are ORC or Parquet; without rows there is one that is empty."""
+def write_directory(frame: DataFrame, table: Table, *, is_elsewhere: bool, output: TextOutput = PLAIN) -> int:
+    """Replace the files of a directory of this machine. The files are named as Hive names them, `000000_0`, with the
+    suffix of the compression of text; without rows there is one that is empty."""
     path = Path(paths.location_of(table))
     if path.is_file():
         raise SparkError(f"{path} is a file", hint="use a directory")
@@ -153,12 +157,13 @@ def write_directory(frame: DataFrame, table: Table, *, is_elsewhere: bool) -> in
     def replaced(written: Path, target: Path) -> None:
         written.mkdir(parents=True, exist_ok=True)
         for number, file in enumerate(sorted(written.glob("part-*"))):
-            file.rename(written / f"{number:06}_0")
-        if not any(written.iterdir()) and table.format in ("textfile", "jsonfile"):
+            packed = file.suffix if is_text(table) and output.codec else ""
+            file.rename(written / f"{number:06}_0{packed}")
+        if not any(written.iterdir()) and is_text(table):
             (written / "000000_0").touch()
         swap(written, target)
 
-    return _replace_folder(frame, table, path, replaced, is_elsewhere, is_plain=True)
+    return _replace_folder(frame, table, path, replaced, is_elsewhere, output)
 
 
 def _replace_folder(
@@ -167,16 +172,14 @@ def _replace_folder(
     path: Path,
     place: Callable[[Path, Path], None],
     is_elsewhere: bool,
-    *,
-    is_plain: bool = False,
+    output: TextOutput,
 ) -> int:
-    """Write files into a folder beside `path`, check that they have arrived, and `place` that folder. `is_plain`: text
-    is not compressed."""
+    """Write files into a folder beside `path`, check that they have arrived, and `place` that folder."""
     written = path.with_name(f".{path.name}.{uuid4().hex}")
     arrivals = Arrivals() if is_elsewhere else None
 
     def write(counted: DataFrame) -> None:
-        _write_folder(arrivals.followed(counted) if arrivals else counted, table, str(written), is_plain=is_plain)
+        _write_folder(arrivals.followed(counted) if arrivals else counted, table, str(written), output)
 
     def rows_in_files() -> int:
         return rows_in(frame.sparkSession, written, table)
@@ -227,7 +230,10 @@ def rows_in(spark: SparkSession, folder: Path, table: Table) -> int:
     """The number of rows in the files that were written in or below a folder; in text files, lines."""
     if not any(folder.rglob("part-*")):
         return 0
-    data_format = "text" if is_json(table) or table.format == "textfile" else table.format or "orc"
+    if table.format == "sequencefile":
+        files = replace(table, columns=table.stored_columns, partition_spec=(), location=str(folder))
+        return inputs.sequence_lines(spark, files, str(folder)).count()
+    data_format = "text" if is_text(table) else table.format or "orc"
     reader = spark.read.format(data_format).option("recursiveFileLookup", value=True)
     rows: int = reader.load(paths.readable(folder)).count()
     return rows
@@ -240,13 +246,19 @@ def _enforced(expression: str, stored: DataType, hive: HiveType) -> str:
     return fit(f"CAST({expression} AS {spark_type(hive)})", hive)
 
 
-def _write_folder(frame: DataFrame, table: Table, folder: str, *, is_plain: bool = False) -> None:
-    """Write files of the table's format into a folder. `is_plain`: JSON is not compressed."""
+def is_text(table: Table) -> bool:
+    """Whether a row is a line of a text file."""
+    return table.format == "textfile" or is_json(table)
+
+
+def _write_folder(frame: DataFrame, table: Table, folder: str, output: TextOutput) -> None:
+    """Write files of the table's format into a folder."""
     folder = paths.uri(folder)
-    if is_json(table) and not is_plain:
-        json_writer(frame.toDF(*(column.field_name for column in table.columns))).mode("append").json(folder)
-    elif table.format == "textfile" or is_json(table):
-        frame.selectExpr(f"{line(table)} AS value").write.mode("append").text(folder)
+    if table.format == "sequencefile":
+        sequence_writing.write(frame.selectExpr(f"{line(table, output.zone)} AS value"), folder, output)
+    elif is_text(table):
+        lines = frame.selectExpr(f"{line(table, output.zone)} AS value").write.option("compression", output.compression)
+        lines.mode("append").text(folder)
     elif table.format == avro_files.FORMAT:
         avro_files.write(frame, table, folder)
     elif table.format == "parquet":
@@ -271,11 +283,6 @@ def _stored(name: str, type_: str) -> str:
     return f"CAST({quoted} AS {type_.replace('TIMESTAMP_NTZ', 'TIMESTAMP')}) AS {quoted}"
 
 
-def json_writer(frame: DataFrame) -> Any:
-    """Newline-delimited JSON, gzip; nulls are omitted."""
-    return frame.write.option("compression", "gzip").options(**JSON_OPTIONS)
-
-
 def drop_markers(folder: Path) -> None:
     """Remove Spark's _SUCCESS and checksum files."""
     for path in (*folder.glob("_SUCCESS"), *folder.glob(".*.crc")):
@@ -293,68 +300,3 @@ def _add(written: Path, target: Path) -> None:
         for path in moved:
             path.unlink(missing_ok=True)
         raise
-
-
-def line(table: Table) -> str:
-    """A row as one line of text in the format of the table's SerDe."""
-    if is_json(table):
-        fields = ", ".join(f"{identifier(c.name)} AS {identifier(c.field_name)}" for c in table.columns)
-        options = ", ".join(f"{literal(key)}, {literal(value)}" for key, value in JSON_OPTIONS.items())
-        return f"to_json(struct({fields}), map({options}))"
-    if is_csv(table):
-        separator, quote, escape = csv_characters(table.effective_serde)
-        doubles = quote == '"' and table.effective_serde.get("escapeChar", '"') == '"'
-        cells = [_quoted(identifier(c.name), c.type, quote, escape, doubles=doubles) for c in table.columns]
-        return f"concat_ws({literal(separator)}, {', '.join(cells)})"
-    form = delimited_format(table, CellFormat())
-    cells = [_text_cell(identifier(column.name), column.type, form, 1) for column in table.columns]
-    return f"concat_ws({literal(form.separators[0])}, {', '.join(cells)})"
-
-
-def _quoted(expression: str, hive: HiveType, quote: str, escape: str, *, doubles: bool) -> str:
-    """A CSV field; OpenCSVSerde quotes every field and writes null as an empty field without quotes. Without another
-    escape character it doubles quotes; a backslash is doubled as well, since it reads one as an escape character.
-    """
-    text = f"replace({_plain(expression, hive)}, {literal(escape)}, {literal(escape * 2)})"
-    if quote != escape:
-        text = f"replace({text}, {literal(quote)}, {literal((quote if doubles else escape) + quote)})"
-    return f"coalesce(concat({literal(quote)}, {text}, {literal(quote)}), '')"
-
-
-def _plain(expression: str, hive: HiveType) -> str:
-    return f"base64({expression})" if hive.name == "binary" else f"CAST({expression} AS STRING)"
-
-
-def _text_cell(expression: str, hive: HiveType, form: CellFormat, level: int) -> str:
-    """A value as delimited text; elements of nested values are separated by the separator of their level."""
-    null = literal(form.null or "")
-    x = f"x{level}"
-    if hive.name == "array":
-        cells = f"transform({expression}, {x} -> {_text_cell(x, hive.children[0], form, level + 1)})"
-        text = f"array_join({cells}, {literal(form.separators[level])})"
-    elif hive.name == "map":
-        key = _text_cell(f"{x}.key", hive.children[0], form, level + 2)
-        member = _text_cell(f"{x}.value", hive.children[1], form, level + 2)
-        pair = f"concat({key}, {literal(form.separators[level + 1])}, {member})"
-        text = f"array_join(transform(map_entries({expression}), {x} -> {pair}), {literal(form.separators[level])})"
-    elif hive.name == "struct":
-        cells = ", ".join(
-            _text_cell(f"{expression}.{identifier(name)}", child, form, level + 1)
-            for name, child in zip(hive.fields, hive.children, strict=True)
-        )
-        text = f"IF({expression} IS NULL, NULL, concat_ws({literal(form.separators[level])}, {cells}))"
-    else:
-        text = _escaped(_plain(expression, hive), form) if hive.is_string else _plain(expression, hive)
-        text = f"rtrim('=', {text})" if hive.name == "binary" else text  # as LazyUtils.writePrimitiveUTF8
-    return f"coalesce({text}, {null})"
-
-
-def _escaped(text: str, form: CellFormat) -> str:
-    """Escape separators and line breaks, if the table has an escape character."""
-    if form.escape is None:
-        return text
-    text = f"replace({text}, {literal(form.escape)}, {literal(form.escape * 2)})"
-    for separator in form.separators[:3]:
-        text = f"replace({text}, {literal(separator)}, {literal(form.escape + separator)})"
-    text = f"replace({text}, '\\n', {literal(form.escape + 'n')})"
-    return f"replace({text}, '\\r', {literal(form.escape + 'r')})"

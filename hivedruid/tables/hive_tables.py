@@ -123,8 +123,8 @@ def declared_format(table: Table) -> str | None:
 
 
 def own_format(format_: str | None) -> str:
-    """The format of a table of hivedruid's own files that is made like one of `format_`: SequenceFiles are not
-    written."""
+    """The format of a table of hivedruid's own files that is made like one of `format_`: only external tables have
+    SequenceFiles."""
     return "orc" if format_ in (None, "sequencefile") else format_
 
 
@@ -265,14 +265,8 @@ def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Spa
             )
 
 
-def check_written(name: str, serde: Mapping[str, str], format_: str | None, span: Span | None) -> None:
+def check_written(name: str, serde: Mapping[str, str], span: Span | None) -> None:
     """Raises UnsupportedError for files that are only read."""
-    if format_ == "sequencefile":
-        raise UnsupportedError(
-            f"{name} cannot be written: hivedruid only reads SequenceFiles",
-            span=span,
-            hint="use STORED AS ORC, PARQUET, AVRO or TEXTFILE",
-        )
     encoding = serde.get("serialization.encoding", "UTF-8")
     if is_regex(serde):
         raise UnsupportedError(

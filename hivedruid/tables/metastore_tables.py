@@ -27,7 +27,7 @@ from hivedruid.tables.hive_tables import (
 ICEBERG = "iceberg"
 """The format of the files of an Iceberg table that the metastore has."""
 METADATA_LOCATION = "metadata_location"
-_INPUT_FORMATS = {
+INPUT_FORMATS = {
     "textfile": "org.apache.hadoop.mapred.TextInputFormat",
     "jsonfile": "org.apache.hadoop.mapred.TextInputFormat",
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat",
@@ -35,7 +35,7 @@ _INPUT_FORMATS = {
     "avro": "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
     "sequencefile": "org.apache.hadoop.mapred.SequenceFileInputFormat",
 }
-_OUTPUT_FORMATS = {
+OUTPUT_FORMATS = {
     "textfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "jsonfile": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "orc": "org.apache.hadoop.hive.ql.io.orc.OrcOutputFormat",
@@ -118,13 +118,11 @@ def _with_files(table: Table, stored: StoredTable, folders: tuple[Column, ...]) 
     unreadable = _special(stored) or ((problem, _COPY) if problem else table.unreadable)
     return replace(
         table, columns=columns, format=format_, serde=serde, partition_spec=spec, unreadable=unreadable,
-        unwritable=unreadable or _unwritable(stored, format_),
+        unwritable=unreadable or _unwritable(stored),
     )  # fmt: skip
 
 
-def _unwritable(stored: StoredTable, format_: str | None) -> Unreadable:
-    if format_ == "sequencefile":
-        return "hivedruid only reads SequenceFiles", "write to it in Hive, or use a table STORED AS ORC"
+def _unwritable(stored: StoredTable) -> Unreadable:
     if stored.storage.buckets > 0 or stored.storage.skewed:
         return "its rows are divided into buckets or skewed values, which Hive relies on", "write to it in Hive"
     return None
@@ -207,9 +205,9 @@ def _format_of(storage: Storage) -> tuple[str | None, str]:
     format_ = SERDE_FORMATS.get(storage.serde)
     if format_ is None:
         return None, f"its SerDe {storage.serde or '(none)'} is not supported"
-    if format_ in TEXTS and storage.input_format == _INPUT_FORMATS["sequencefile"]:
+    if format_ in TEXTS and storage.input_format == INPUT_FORMATS["sequencefile"]:
         return "sequencefile", ""
-    if storage.input_format != _INPUT_FORMATS[format_]:
+    if storage.input_format != INPUT_FORMATS[format_]:
         return None, f"its input format {storage.input_format} is not supported"
     return format_, ""
 
@@ -223,9 +221,9 @@ def stored_of(table: Table) -> StoredTable:
     serde = dict(table.serde)
     library = serde.pop("serialization.lib", "") or FORMAT_SERDES.get(table.format or "", "")
     storage = Storage(
-        _fields(columns), table.location or "", _INPUT_FORMATS.get(table.format or "", ""), library,
+        _fields(columns), table.location or "", INPUT_FORMATS.get(table.format or "", ""), library,
         {"serialization.format": serde.get("field.delim", "1"), **serde} if table.format else {},
-        output_format=_OUTPUT_FORMATS.get(table.format or "", ""),
+        output_format=OUTPUT_FORMATS.get(table.format or "", ""),
     )  # fmt: skip
     return StoredTable(
         0, table.database, table.name, "VIRTUAL_VIEW" if table.is_view else "EXTERNAL_TABLE", storage,

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hivedruid import sequence_files
+from hivedruid.sequence_file_writing import COMPRESSORS, SequenceFile
 from hivedruid.sequence_files import SequenceFileError, rows, texts
 
 FILE = Path(__file__).parents[1] / "hive" / "sequence_files.jsonl"
@@ -80,3 +81,16 @@ def test_long_texts_and_values_of_bytes() -> None:
     head = b"SEQ\x06" + name + name + b"\0\0" + b"\0\0\0\1\1a\1b" + b"S" * 16
     lengths = (len(record)).to_bytes(4, "big") + b"\0\0\0\0"
     assert list(texts(BytesIO(head + lengths + record))) == [text]
+
+
+@pytest.mark.parametrize("is_block", [False, True])
+@pytest.mark.parametrize("codec", ["", *COMPRESSORS])
+def test_written_files_have_the_texts(codec: str, is_block: bool) -> None:
+    """Hive 4.0.1 reads such files, too, but those of LZ4, for which it has no library."""
+    written = [*EXPECTED, b"x" * 300, *(b"%d" % number * 50 for number in range(5000))]
+    with BytesIO() as file:
+        packed = SequenceFile(file, codec and f"org.apache.hadoop.io.compress.{codec}", is_block=is_block)
+        for text in written:
+            packed.add(text)
+        packed.end()
+        assert list(texts(BytesIO(file.getvalue()))) == written

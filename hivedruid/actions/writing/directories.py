@@ -34,7 +34,8 @@ def to_directory(
     types = (t.STRING if column.type is t.VOID else column.type for column in node.columns)
     columns = tuple(Column(f"_col{number}", hive_type) for number, hive_type in enumerate(types))
     format_, serde = _format(target, directory, source)
-    columns = hive_tables.as_serde_reads(columns, serde)
+    read = hive_tables.as_serde_reads(columns, serde)  # CSV is written with the blanks of CHAR
+    columns = tuple(c if c.type.name == "char" else r for c, r in zip(columns, read, strict=True))
     table = Table(
         snapshot.database, "directory", "files", columns, external=True, serde=serde, format=format_, location=location
     )
@@ -69,5 +70,5 @@ def _format(target: InsertTarget, directory: Directory, source: SourceStatement)
     create = CreateTable(source, target.table, external=True, stored_as=directory.stored_as, serde=directory.serde)
     format_ = hive_tables.file_format(create, given)
     span = directory.serde[0].value_span if directory.serde else None
-    hive_tables.check_written("a directory", given, format_, span)
+    hive_tables.check_written("a directory", given, span)
     return format_, {"serialization.lib": hive_tables.FORMAT_SERDES[format_], **given}

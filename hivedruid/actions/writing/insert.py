@@ -265,7 +265,7 @@ def write(
     without a position. Raises SemanticError, at `span`, for a value that cannot be converted.
     """
     if table.kind == "files":
-        hive_tables.check_written(table.full_name, table.effective_serde, table.format, span)
+        hive_tables.check_written(table.full_name, table.effective_serde, span)
     if table.has_data_source:
         fields = fields_of_columns(table.properties, table.columns)
         table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
