@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from hivedruid.script import SourceStatement
     from hivedruid.session import Session
 
-_EXPLAIN = re.compile(r"\s*EXPLAIN\s+((EXTENDED|CBO|FORMATTED)\s+)?", re.IGNORECASE)
-
 
 def explained(statement: SourceStatement, mode: str) -> SourceStatement:
     """EXPLAIN of a statement, in a mode or ""; errors have the positions of the statement."""
@@ -31,10 +28,12 @@ def explained(statement: SourceStatement, mode: str) -> SourceStatement:
 
 def steps_of(session: Session, statement: SourceStatement) -> tuple[Step, ...]:
     """The steps of a statement, or of that of an EXPLAIN, by EXPLAIN FORMATTED. Raises UsageError if it has none."""
+    from hivedruid.parser.explain import options
+    from hivedruid.parser.tokens import next_word
     from hivedruid.plan_steps import from_document
 
-    given = _EXPLAIN.match(statement.text)
-    asked = explained(_without(statement, given.end()) if given else statement, "formatted")
+    word, _, end = next_word(statement.text)
+    asked = explained(_without(statement, options(statement, end)[2]) if word == "EXPLAIN" else statement, "formatted")
     document = json.loads("\n".join(line for (line,) in session.execute(asked).rows))
     steps = tuple(from_document(item) for item in document["operators"])
     if not steps:

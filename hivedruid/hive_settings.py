@@ -46,10 +46,10 @@ def note_of(key: str, value: str) -> str | None:
         return f"{key} has no effect: {setting.doc.removeprefix(WITHOUT_EFFECT).rstrip('.')}"
     if setting is not None or key.startswith(("hivevar:", "spark.", *FAMILIES)):
         return None
-    if key.startswith(_OF_HADOOP) or key in _names():
+    if key.startswith(_OF_HADOOP) or key in hive_names():
         return f"{key} has no effect: this setting of Hive or Hadoop is not used"
     if key.startswith("hive."):
-        close = did_you_mean(key, [name for name in (*SETTINGS, *_names()) if name.startswith("hive.")])
+        close = did_you_mean(key, [name for name in (*SETTINGS, *hive_names()) if name.startswith("hive.")])
         return f"'{key}' is an unknown setting and has no effect" + (f"; {close}" if close else "")
     return f"'{key}' is an unknown setting; it can only be used as ${{hiveconf:{key}}}" if "." in key else None
 
@@ -67,7 +67,7 @@ def noted_once(note: Callable[[str], None]) -> Callable[[str, str], None]:
 
 
 @lru_cache(maxsize=1)
-def _names() -> frozenset[str]:
+def hive_names() -> frozenset[str]:
     """The names of the settings of Hive 4.0.1 (HiveConf.ConfVars, MetastoreConf.ConfVars)."""
     from importlib.resources import files
 

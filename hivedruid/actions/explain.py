@@ -29,6 +29,8 @@ _TierParts = tuple["Table", list["TierPart"]]
 
 def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, build: Build = build) -> Result:
     """The plan of a statement; nothing is executed."""
+    for text, span in statement.notes if note is not None else ():
+        note(text, span)
     detailed = statement.mode in ("extended", "formatted")
     snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo", lists_segments=detailed)
     built = build(statement.statement, snapshot, note)
@@ -38,8 +40,12 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, bu
         functions = {"functions": [each.described for each in snapshot.called]} if snapshot.called else {}
         text = json.dumps({**document(built, settings, tiers), **functions}, indent=2, ensure_ascii=False)
         return text_result("Explain", text, is_json=True)
-    if statement.mode == "cbo":
-        return text_result("Explain", "\n".join(_cbo(built)))
+    if statement.mode in ("cbo", "logical"):
+        return text_result("Explain", "\n".join(_cbo(built) if statement.mode == "cbo" else _logical(built)))
+    if statement.mode in ("dependency", "ddl"):
+        from hivedruid.actions.explain_tables import ddl, dependencies
+
+        return ddl(snapshot) if statement.mode == "ddl" else dependencies(built, snapshot)
     extended = [*_extended(built, snapshot), *_projections(built, snapshot)] if statement.mode == "extended" else []
     tiered = _tiered(tiers, settings.get("hivedruid.tiered.read", "exact").lower())
     own = ["", "Functions:", *(f"  {each.described}" for each in snapshot.called)] if snapshot.called else []
@@ -156,6 +162,13 @@ def _cbo(built: StatementPlan) -> list[str]:
         return ["CBO PLAN:", "no query"]
     lines = [line for plan in built.plans for line in ["", "CBO PLAN:", *tree(plan.node), *_after_rules(plan)]]
     return lines[1:]
+
+
+def _logical(built: StatementPlan) -> list[str]:
+    from hivedruid.plan.show import tree
+
+    lines = [line for plan in built.plans for line in ["", "LOGICAL PLAN:", *tree(plan.node)]]
+    return lines[1:] or ["LOGICAL PLAN:", "no query"]
 
 
 def _after_rules(plan: QueryPlan) -> Iterator[str]:

@@ -19,12 +19,14 @@ from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
 from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.scratch import folder_of_rows
+from hivedruid.setting_types import resolve_zone
 from hivedruid.tables.placement import EXTERNAL
 
 if TYPE_CHECKING:
     from hivedruid.actions.partitioning.folders import PartitionFolders
     from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.actions.writing.input_files import InputFiles
+    from hivedruid.catalog.footers import StoredFile
     from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.materialized_views import SourceState, ViewFacts
     from hivedruid.catalog.partitions import Partition
@@ -102,6 +104,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         new_place=reader.new_place, signatures={} if facts.asks_spark else None,
         functions=reader.functions, called=reader.called(statement, facts.database),
         new_function=_new_function(statement, reader, facts), version=_version(facts),
+        listed_files=_listed_files(statement, tables, partitions, facts),
     )  # fmt: skip
 
 
@@ -165,6 +168,23 @@ def _described_topics(
     from hivedruid.actions.watching.topics import gather_topics
 
     return gather_topics(statement, tables, facts)
+
+
+def _listed_files(
+    statement: Statement,
+    tables: Mapping[tuple[str, str], Table],
+    partitions: Mapping[tuple[str, str], tuple[Partition, ...]],
+    facts: Facts,
+) -> Mapping[tuple[str, str], tuple[StoredFile, ...]]:
+    if family_of(statement) != "utility":
+        return {}
+    from hivedruid.parser.statements.utility import ShowTableExtended
+
+    if not isinstance(statement, ShowTableExtended):
+        return {}
+    from hivedruid.actions.utility.table_status import gather_listed
+
+    return gather_listed(statement, tables, partitions, resolve_zone(facts.settings["hive.local.time.zone"]), facts)
 
 
 def _jobs(statement: Statement, facts: Facts) -> tuple[KnownOperation[Operation], ...]:

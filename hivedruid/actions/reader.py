@@ -23,7 +23,7 @@ from hivedruid.parser.statements import Query, Statement, TableName
 if TYPE_CHECKING:
     from hivedruid.catalog.iceberg_place import IcebergPlace
     from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties
-    from hivedruid.parser.statements.utility import ShowNames
+    from hivedruid.parser.statements.utility import ShowNames, ShowTableExtended
 
 
 class TableReader:
@@ -134,7 +134,7 @@ class TableReader:
         from hivedruid.parser.statements.ddl import CreateTable, DropDatabase, SetTableProperties
         from hivedruid.parser.statements.materialized import CreateMaterializedView
         from hivedruid.parser.statements.statistics import AnalyzeTable
-        from hivedruid.parser.statements.utility import ShowNames
+        from hivedruid.parser.statements.utility import ShowNames, ShowTableExtended
         from hivedruid.parser.statements.writing import Insert
 
         for item in fields(statement):
@@ -159,7 +159,7 @@ class TableReader:
         if isinstance(statement, AnalyzeTable):
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
-        if isinstance(statement, ShowNames):
+        if isinstance(statement, ShowNames | ShowTableExtended):
             self._names(statement)
         if "comments" in statement.needs:
             self._comments(getattr(statement, "name", ""))
@@ -170,8 +170,13 @@ class TableReader:
             if statement.cascade and not there:
                 self.dropped = self.facts.catalog.tables(statement.name)
 
-    def _names(self, statement: ShowNames) -> None:
+    def _names(self, statement: ShowNames | ShowTableExtended) -> None:
+        from hivedruid.parser.statements.utility import ShowNames
+
         database = statement.database or self.facts.database
+        if not isinstance(statement, ShowNames):
+            self._matching(statement, database)
+            return
         match statement.kind:
             case "tables":
                 self.names = self.facts.names.table_names(database)
@@ -181,6 +186,15 @@ class TableReader:
                 self.databases = self.facts.names.databases()
             case "functions":
                 pass
+
+    def _matching(self, statement: ShowTableExtended, database: str) -> None:
+        """The tables of SHOW TABLE EXTENDED."""
+        from hivedruid.actions.utility.show import matches
+
+        self.names = self.facts.names.table_names(database)
+        for name in self.names:
+            if name == statement.like.lower() or (statement.spec is None and matches(statement.like, name)):
+                self.table(database, name, rows=False)
 
     def created_database(self, statement: Statement) -> str | None:
         """The name of CREATE DATABASE."""

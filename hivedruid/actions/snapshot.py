@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.actions.writing.input_files import InputFiles
     from hivedruid.catalog.databases import DatabaseDetails
+    from hivedruid.catalog.footers import StoredFile
     from hivedruid.catalog.functions import UserFunction
     from hivedruid.catalog.iceberg_place import IcebergPlace
     from hivedruid.catalog.materialized_views import SourceState
@@ -67,7 +68,7 @@ class Snapshot(PlannerFacts):
     LOAD DATA, `file_columns` those of the file of CREATE TABLE … LIKE FILE. `called` are the functions of users that
     the statement calls, directly or through views, `version` is that of the cluster when it was last used, for EXPLAIN
     EXTENDED; None if it is not needed or not known. `new_function` is that of CREATE FUNCTION, `new_place` the Iceberg
-    catalog of the database of CREATE TABLE.
+    catalog of the database of CREATE TABLE. `listed_files` are those of the tables of SHOW TABLE EXTENDED.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -109,6 +110,7 @@ class Snapshot(PlannerFacts):
     new_place: IcebergPlace | None = None
     new_function: UserFunction | None = None
     version: DruidVersion | None = None
+    listed_files: Mapping[tuple[str, str], tuple[StoredFile, ...]] = field(default_factory=dict)
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from hivedruid.errors import ParseError, UnsupportedError
 from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
-from hivedruid.parser.statements import Explain, ExplainMode, Query, Statement
+from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.parser.tokens import next_sign, next_word, tokenize
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import closed
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from hivedruid.parser.macros import Macro
 
 __all__ = ["parse"]
-
-_EXPLAIN_MODES = ("EXTENDED", "CBO", "FORMATTED")
 
 
 def parse(source: SourceStatement, macros: Mapping[str, Macro] | None = None) -> Statement:
@@ -67,39 +65,13 @@ def _parse_from(source: SourceStatement, offset: int) -> Statement:
 def _explain(source: SourceStatement, start: int, end: int) -> Statement:
     if start > 0 and next_word(source.text)[1] != start:
         raise ParseError("expected a statement to explain, found EXPLAIN", span=source.span(start, end))
-    mode, _, mode_end = next_word(source.text, end)
-    if (mode if mode not in _EXPLAIN_MODES else next_word(source.text, mode_end)[0]) == "SOURCE":
+    from hivedruid.parser.explain import options
+
+    mode, notes, begin = options(source, end)
+    if next_word(source.text, begin)[0] == "SOURCE":
         raise UnsupportedError(
             "EXPLAIN SOURCE is not supported",
             span=source.span(start, end),
             hint="run EXPLAIN for each statement of the script",
         )
-    if mode in _EXPLAIN_MODES:
-        return Explain(source, _parse_from(source, mode_end), cast("ExplainMode", mode.lower()))
-    _refuse_mode(source, mode, end)
-    return Explain(source, _parse_from(source, end))
-
-
-def _refuse_mode(source: SourceStatement, mode: str, offset: int) -> None:
-    """Reject Hive's other kinds of EXPLAIN, which do not apply to hivedruid."""
-    if mode == "ANALYZE" and next_word(source.text, next_word(source.text, offset)[2])[0] == "TABLE":
-        return  # the statement ANALYZE TABLE
-    if mode in (
-        "DEPENDENCY",
-        "AUTHORIZATION",
-        "VECTORIZATION",
-        "LOCKS",
-        "AST",
-        "ANALYZE",
-        "REOPTIMIZATION",
-        "DDL",
-        "DEBUG",
-    ):
-        from hivedruid.errors import UnsupportedError
-
-        _, start, end = next_word(source.text, offset)
-        raise UnsupportedError(
-            f"EXPLAIN {mode} is not supported",
-            span=source.span(start, end),
-            hint="use EXPLAIN, EXPLAIN EXTENDED, EXPLAIN CBO or EXPLAIN FORMATTED",
-        )
+    return Explain(source, _parse_from(source, begin), mode, notes)

@@ -20,15 +20,7 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
     ("QUIT", _AT_THE_PROMPT, "end the script here: delete this statement and those after it"),
     ("EXPORT", "EXPORT is not supported", "use INSERT … SELECT into an external table"),
     ("IMPORT", "IMPORT is not supported", "use CREATE EXTERNAL TABLE with the LOCATION of the files"),
-    ("SHOW GRANT", "roles are not supported", "configure permissions in Druid and on the file system"),
-    ("SHOW ROLES", "roles are not supported", "configure permissions in Druid and on the file system"),
-    ("SHOW CURRENT ROLES", "roles are not supported", "configure permissions in Druid and on the file system"),
-    ("SHOW LOCKS", "SHOW LOCKS is not supported: hivedruid has no table locks", "catalog writes are serialized"),
-    ("SHOW TRANSACTIONS", "SHOW TRANSACTIONS is not supported: each statement is a transaction of its own",
-     "remove it"),
     ("SHOW INDEX", "indexes are not supported", "Druid indexes all string columns"),
-    ("SHOW CONF", "SHOW CONF is not supported", "use SET key for one setting, SET -v for all settings"),
-    ("SHOW TABLE EXTENDED", "SHOW TABLE EXTENDED is not supported", "use DESCRIBE EXTENDED"),
     ("START TRANSACTION", "transactions are not supported: each statement is a transaction of its own", "remove it"),
     ("COMMIT", "transactions are not supported: each statement is a transaction of its own", "remove it"),
     ("ROLLBACK INGESTION", "ROLLBACK INGESTION is a clause of ALTER TABLE", "use ALTER TABLE table ROLLBACK INGESTION"),
@@ -67,8 +59,27 @@ _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     **{f"ADD {kind}": _FILES for kind in ("FILE", "FILES", "ARCHIVE", "ARCHIVES")},
     "RELOAD FUNCTION": _RELOAD,
     "RELOAD FUNCTIONS": _RELOAD,
+    "SHOW GRANT": _ROLES,
+    "SHOW ROLES": _ROLES,
+    "SHOW CURRENT ROLES": _ROLES,
+    "SHOW ROLE GRANT": _ROLES,
+    "SHOW PRINCIPALS": _ROLES,
+    "SHOW LOCKS": _LOCKS,
+    "SHOW TRANSACTIONS": ("each statement is a transaction of its own", "use SHOW JOBS to list writes"),
 }
 """The first words of statements that are accepted -> (reason, hint)."""
+_COLUMNS: Mapping[str, str] = {
+    "SHOW GRANT": "database table partition column principal_name principal_type privilege grant_option grant_time"
+    " grantor",
+    "SHOW ROLES": "role",
+    "SHOW CURRENT ROLES": "role",
+    "SHOW ROLE GRANT": "role grant_option grant_time grantor",
+    "SHOW PRINCIPALS": "principal_name principal_type grant_option grantor grantor_type grant_time",
+    "SHOW LOCKS": "lockid database table partition lock_state blocked_by lock_type transaction_id last_heartbeat"
+    " acquired_at user hostname agent_info",
+    "SHOW TRANSACTIONS": "txnid state startedtime lastheartbeattime user host",
+}
+"""Those that return no rows, with the columns that Hive returns."""
 _SUPPORTED = [["ROLLBACK", "STREAM"]]
 """Statements of hivedruid that begin with the same word."""
 
@@ -103,13 +114,14 @@ def refuse(source: SourceStatement, word: str, start: int, end: int) -> None:
 def without_effect(source: SourceStatement, word: str, end: int) -> WithoutEffect | None:
     """The statement whose first word ends at `end`, if it is accepted and does nothing."""
     words = _words(source, word, end)
-    for length in (1, 2):
-        found = _WITHOUT_EFFECT.get(" ".join(each for each, _ in words[:length]))
-        if found is not None and len(words) >= length:
+    for length in range(1, len(words) + 1):
+        name = " ".join(each for each, _ in words[:length])
+        if (found := _WITHOUT_EFFECT.get(name)) is not None:
             span = source.span(end - len(word), words[length - 1][1])
-            name = " ".join(each for each, _ in words[:length])
             files = _paths(source, words[length - 1][1]) if name.startswith("ADD FILE") else ()
-            return WithoutEffect(source, f"{name} has no effect: {found[0]}", found[1], span, files)
+            columns = tuple(_COLUMNS.get(name, "").split())
+            what = "lists nothing" if columns else "has no effect"
+            return WithoutEffect(source, f"{name} {what}: {found[0]}", found[1], span, files, columns)
     return None
 
 

@@ -17,10 +17,12 @@ from hivedruid.parser.statements.utility import (
     ResetSettings,
     SetSetting,
     ShowColumns,
+    ShowConf,
     ShowCreateDatabase,
     ShowCreateTable,
     ShowKind,
     ShowNames,
+    ShowTableExtended,
     ShowTableProperties,
 )
 from hivedruid.parser.tokens import Cursor
@@ -88,7 +90,8 @@ def _describe_function(source: SourceStatement, cursor: Cursor) -> DescribeFunct
 
 SHOW_KINDS = (
     "TABLES", "VIEWS", "MATERIALIZED VIEWS", "DATABASES", "FUNCTIONS", "COLUMNS", "PARTITIONS", "CREATE TABLE",
-    "CREATE DATABASE", "TBLPROPERTIES", "INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS", "TOPICS", "STREAMS",
+    "TABLE EXTENDED", "CREATE DATABASE", "TBLPROPERTIES", "CONF", "INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS",
+    "TOPICS", "STREAMS",
     "BATCHES", "CHECKPOINTS", "JOBS", "COMPACTIONS", "SEGMENTS", "ARCHIVES", "DATA SOURCES",
 )  # fmt: skip
 """What may follow SHOW."""
@@ -110,12 +113,18 @@ def parse_show(source: SourceStatement, cursor: Cursor) -> Statement:
         database, token = cursor.name("a database name")
         cursor.end()
         return ShowCreateDatabase(source, database, cursor.span(token))
+    if cursor.accept("TABLE", "EXTENDED"):
+        return _table_extended(source, cursor)
     if cursor.accept("PARTITIONS"):
         from hivedruid.parser import partitions
 
         return partitions.parse_show(source, cursor)
     if cursor.accept("TBLPROPERTIES"):
         return _properties(source, cursor)
+    if cursor.accept("CONF"):
+        key, token = cursor.string("a quoted name of a setting")
+        cursor.end()
+        return ShowConf(source, key, cursor.span(token))
     if cursor.word() in ("INGESTIONS", "TASKS", "TASK", "PROBLEMS", "OFFSETS", "TOPICS"):
         from hivedruid.parser.ingestion import parse_show_ingestion
 
@@ -153,6 +162,19 @@ def _names(source: SourceStatement, cursor: Cursor, kind: str) -> ShowNames:
     like = like_pattern(cursor) if kind != "DATABASES" or cursor.word() == "LIKE" else None
     cursor.end()
     return ShowNames(source, cast("ShowKind", kind.lower()), database, like, span)
+
+
+def _table_extended(source: SourceStatement, cursor: Cursor) -> ShowTableExtended:
+    database = cursor.name("a database name")[0] if cursor.accept_one("IN", "FROM") else None
+    cursor.expect("LIKE")
+    like, token = cursor.string("a quoted pattern")
+    spec = None
+    if cursor.word() == "PARTITION":
+        from hivedruid.parser.partitions import partition_spec
+
+        spec = partition_spec(cursor)
+    cursor.end()
+    return ShowTableExtended(source, like, database, spec, cursor.span(token))
 
 
 def _properties(source: SourceStatement, cursor: Cursor) -> ShowTableProperties:

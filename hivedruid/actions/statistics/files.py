@@ -59,7 +59,7 @@ def stored_files(table: Table, footers: FooterReader | None = None) -> TableStat
     folder = local_path(table.location or "")
     if folder is None or not folder.exists():
         return None
-    files = _files(folder)
+    files = files_in(folder)
     found = _of_files(files, rows=None)
     source = None if footers is None or found is None else footers_of(table, files)
     if footers is None or found is None or source is None:
@@ -83,7 +83,7 @@ def _home_iceberg(table: Table, home: Path, state: TableState | None) -> TableSt
     folder = home_catalog.folder(home, table.table_id)
     if not folder.exists():
         return TableStatistics(0, 0, of="nothing")
-    return _of_files(_files(folder / "data"), None if state is None else state.rows)
+    return _of_files(files_in(folder / "data"), None if state is None else state.rows)
 
 
 def iceberg_with_columns(table: Table, home: Path, footers: FooterReader) -> TableStatistics | None:
@@ -133,7 +133,7 @@ def _of_files(files: list[StoredFile], rows: int | None) -> TableStatistics | No
     return TableStatistics(rows, size, of=f"{len(files)} files, {size} bytes, {newest}")
 
 
-def _files(folder: Path) -> list[StoredFile]:
+def files_in(folder: Path) -> list[StoredFile]:
     """The file, or the files of a folder, without hidden ones, as in Hadoop; a few more than the maximum number at
     most."""
     found: list[StoredFile] = []

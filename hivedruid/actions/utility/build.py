@@ -32,7 +32,7 @@ def _without_effect(statement: u.WithoutEffect, snapshot: Snapshot, note: Note |
         raise UnsupportedError(statement.reason, span=statement.span, hint=statement.hint)
     if note is not None:
         note(f"{statement.reason}; {statement.hint}", statement.span)
-    return StatementPlan(())
+    return StatementPlan((show.nothing(statement.columns),) if statement.columns else ())
 
 
 def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
@@ -43,16 +43,6 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
             return show.describe_database(statement, snapshot)
         case u.DescribeFunction():
             return show.describe_function(statement, snapshot)
-        case u.ShowNames():
-            return show.show_names(statement, snapshot)
-        case u.ShowColumns():
-            return show.show_columns(statement, snapshot)
-        case u.ShowCreateTable():
-            return show.show_create_table(statement, snapshot)
-        case u.ShowCreateDatabase():
-            return show.show_create_database(statement, snapshot)
-        case u.ShowTableProperties():
-            return show.show_table_properties(statement, snapshot)
         case u.SetSetting():
             return _set(statement, snapshot)
         case u.Resources():
@@ -63,6 +53,26 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
             return macros.create(statement, snapshot)
         case u.DropMacro():
             return ChangeMacro(statement.name)
+        case _:
+            return _shown(statement, snapshot)
+
+
+def _shown(statement: u.ShowStatement, snapshot: Snapshot) -> Action:
+    match statement:
+        case u.ShowNames():
+            return show.show_names(statement, snapshot)
+        case u.ShowTableExtended():
+            return show.show_table_extended(statement, snapshot)
+        case u.ShowColumns():
+            return show.show_columns(statement, snapshot)
+        case u.ShowCreateTable():
+            return show.show_create_table(statement, snapshot)
+        case u.ShowCreateDatabase():
+            return show.show_create_database(statement, snapshot)
+        case u.ShowTableProperties():
+            return show.show_table_properties(statement, snapshot)
+        case u.ShowConf():
+            return show.show_conf(statement)
         case _:
             assert_never(statement)
 

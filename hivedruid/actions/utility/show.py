@@ -62,6 +62,25 @@ def settings(statement: u.SetSetting, snapshot: Snapshot) -> Show:
     return _show(("set",), [(line,)], is_text=True)
 
 
+def nothing(columns: Iterable[str]) -> Show:
+    return _show(columns, [])
+
+
+def show_conf(statement: u.ShowConf) -> Show:
+    """Raises SemanticError for a setting that neither hivedruid nor Hive has."""
+    from hivedruid.hive_settings import hive_names, note_of
+    from hivedruid.settings import SETTINGS
+
+    names, key = ("default", "type", "desc"), statement.key
+    if (setting := SETTINGS.get(key)) is not None:
+        type_ = {"bool": "BOOLEAN", "int": "INT"}.get(setting.type, "STRING")
+        return _show(names, [(masked(key, setting.default), type_, setting.doc)])
+    if key in hive_names():
+        return _show(names, [("", "STRING", note_of(key, "") or "")])
+    hint = did_you_mean(key, (*SETTINGS, *hive_names())) or "run SET -v to list all settings"
+    raise SemanticError(f"invalid configuration name {key}", span=statement.span, hint=hint)
+
+
 def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
     table = _table(statement.name, snapshot)
     names = ("col_name", "data_type", "comment")
@@ -255,6 +274,13 @@ def show_names(statement: u.ShowNames, snapshot: Snapshot) -> Show:
     database = statement.database or snapshot.database
     require_database(database, statement.span, snapshot)
     return _show(("tab_name",), _matching(snapshot.names, statement.like))
+
+
+def show_table_extended(statement: u.ShowTableExtended, snapshot: Snapshot) -> Show:
+    from hivedruid.actions.utility.table_status import status
+
+    require_database(statement.database or snapshot.database, statement.span, snapshot)
+    return _show(("tab_name",), [(line,) for line in status(statement, snapshot)], is_text=True)
 
 
 def _describe_own(function: UserFunction, *, extended: bool) -> Show:

@@ -14,7 +14,7 @@ from hivedruid.script import SourceStatement
 if TYPE_CHECKING:
     from sqlglot import exp
 
-ExplainMode = Literal["user", "extended", "cbo", "formatted"]
+ExplainMode = Literal["user", "extended", "cbo", "formatted", "logical", "dependency", "ddl"]
 Fact = Literal[
     "ingestions",
     "runtime",
@@ -69,10 +69,12 @@ class Query(Statement):
 
 @dataclass(frozen=True)
 class Explain(Statement):
-    """EXPLAIN [EXTENDED | CBO | FORMATTED] statement."""
+    """EXPLAIN [EXTENDED | CBO | FORMATTED | LOGICAL | DEPENDENCY | DDL] statement. `notes` are on other options, with
+    their positions."""
 
     statement: Statement
     mode: ExplainMode = "user"
+    notes: tuple[tuple[str, Span], ...] = ()
 
 
 @dataclass(frozen=True)

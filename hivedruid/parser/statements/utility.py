@@ -11,6 +11,8 @@ from hivedruid.parser.statements import Fact, Statement, TableName
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from hivedruid.parser.statements.partitioning import PartitionSpec
+
 ShowKind = Literal["tables", "views", "databases", "functions"]
 
 
@@ -54,6 +56,16 @@ class ShowNames(Statement):
 
 
 @dataclass(frozen=True)
+class ShowTableExtended(Statement):
+    """SHOW TABLE EXTENDED [IN db] LIKE 'pattern' [PARTITION (…)]. With a partition, the pattern is a name."""
+
+    like: str
+    database: str | None = None
+    spec: PartitionSpec | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class ShowColumns(Statement):
     name: TableName
     like: str | None = None
@@ -83,6 +95,14 @@ class ShowTableProperties(Statement):
 
 
 @dataclass(frozen=True)
+class ShowConf(Statement):
+    """SHOW CONF 'key': the default, the type and the description of a setting."""
+
+    key: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class SetSetting(Statement):
     """SET (all changed), SET -v (all), SET key (one), SET key=value."""
 
@@ -95,12 +115,13 @@ class SetSetting(Statement):
 @dataclass(frozen=True)
 class WithoutEffect(Statement):
     """A statement of Hive that is accepted and does nothing, for a reason: GRANT, LOCK TABLE, …. `files` are
-    those of ADD FILE, which has an effect if scripts may run."""
+    those of ADD FILE, which has an effect if scripts may run; `columns` those of SHOW LOCKS and others without rows."""
 
     reason: str
     hint: str
     span: Span | None = None
     files: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,15 +158,14 @@ class DropMacro(Statement):
     name: str
 
 
+ShowStatement = (
+    ShowNames | ShowTableExtended | ShowColumns | ShowCreateTable | ShowCreateDatabase | ShowTableProperties | ShowConf
+)
 EffectiveStatement = (
     DescribeTable
     | DescribeFunction
     | DescribeDatabase
-    | ShowNames
-    | ShowColumns
-    | ShowCreateTable
-    | ShowCreateDatabase
-    | ShowTableProperties
+    | ShowStatement
     | SetSetting
     | Resources
     | ResetSettings

@@ -77,7 +77,7 @@ def offered(session: Session, marked: str) -> list[str]:
         ("INSERT INTO edits (delt|", ["delta"]),
         ("DESCRIBE edits pag|", ["page"]),
         ("SELECT * FROM edits JOIN wiki USING (pag|", ["page"]),
-        ("SELECT de| FROM edits", ["delta", "decode", "degrees", "dense_rank", "decimal", "defined", "delete", "delimited", "desc", "describe"]),
+        ("SELECT de| FROM edits", ["delta", "decode", "degrees", "dense_rank", "debug", "decimal", "defined", "delete", "delimited", "dependency", "desc", "describe"]),
         ("SELECT e.| FROM edits e", ["page", "delta", "user"]),
         ("SELECT o.pr| FROM edits e JOIN sales.orders AS o ON true", ["price"]),
         ("SELECT | FROM edits e", ["page", "delta", "user", "e"]),
@@ -127,7 +127,8 @@ def test_a_catalog_that_cannot_be_read_has_no_names(tmp_path: Path) -> None:
 
 
 def test_what_is_shown_can_be_parsed() -> None:
-    arguments = {"COLUMNS": " IN t", "TASK": " 'id'", "CREATE DATABASE": " d"}
+    arguments = {"COLUMNS": " IN t", "TASK": " 'id'", "CREATE DATABASE": " d", "TABLE EXTENDED": " LIKE 't'"}
+    arguments["CONF"] = " 'a.b'"
     named = ("PARTITIONS", "CREATE TABLE", "TBLPROPERTIES", "OFFSETS", "BATCHES", "CHECKPOINTS")
     for kind in vocabulary.shown_kinds():
         argument = arguments.get(kind.text, " t" if kind.text in named else "")
