@@ -105,8 +105,8 @@ def writer(
         finally:
             for file in files.values():
                 file.close()
-        for values in files:
-            path = Path(folder, place_of(values))
+        for key in files:
+            path = Path(folder, place_of(key))
             (path / attempt).replace(path / name)
         yield pa.RecordBatch.from_arrays([pa.array([rows], pa.int64())], ["rows"])
 

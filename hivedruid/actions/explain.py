@@ -29,8 +29,9 @@ _TierParts = tuple["Table", list["TierPart"]]
 
 def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, build: Build = build) -> Result:
     """The plan of a statement; nothing is executed."""
-    for text, span in statement.notes if note is not None else ():
-        note(text, span)
+    if note is not None:
+        for text, span in statement.notes:
+            note(text, span)
     detailed = statement.mode in ("extended", "formatted")
     snapshot = replace(snapshot, plan_only=True, traces_rules=statement.mode == "cbo", lists_segments=detailed)
     built = build(statement.statement, snapshot, note)

@@ -22,7 +22,8 @@ def dependencies(built: StatementPlan, snapshot: Snapshot) -> Result:
         {"tablename": f"{table.database}@{table.name}", "tabletype": table_type(table)} for table in _read(snapshot)
     ]
     partitions = [{"partitionName": name} for name in dict.fromkeys(_partitions(built))]
-    return text_result("Explain", json.dumps({"input_tables": tables, "input_partitions": partitions}), is_json=True)
+    document = {"input_tables": tables, "input_partitions": partitions}
+    return text_result("Explain", json.dumps(document, separators=(",", ":")), is_json=True)
 
 
 def ddl(snapshot: Snapshot) -> Result:

@@ -232,7 +232,8 @@ def rows_in(spark: SparkSession, folder: Path, table: Table) -> int:
         return 0
     if table.format == "sequencefile":
         files = replace(table, columns=table.stored_columns, partition_spec=(), location=str(folder))
-        return inputs.sequence_lines(spark, files, str(folder)).count()
+        texts: int = inputs.sequence_lines(spark, files, str(folder)).count()
+        return texts
     data_format = "text" if is_text(table) else table.format or "orc"
     reader = spark.read.format(data_format).option("recursiveFileLookup", value=True)
     rows: int = reader.load(paths.readable(folder)).count()
