@@ -126,12 +126,15 @@ def _unix_timestamp(s: SparkRex, rex: Call) -> str:
     parts = time_patterns.tokens(pattern)
     if parts is None or not time_patterns.contains_full_date(parts):
         return "CAST(NULL AS BIGINT)"
+    if (weekday := time_patterns.weekday(parts)) is not None:
+        parsed = weekday.parsed(text)
+        return f"unix_seconds({parsed if time_patterns.has_zone(parts) else s.from_local(parsed)})"
     parsed = f"to_timestamp({text}, {quote_string(time_patterns.spark_pattern(parts))})"
     shape = literals.unix_shape(pattern)
     if shape is not None:  # Spark accepts years with more digits, too
         exactly = quote_string("^" + shape + r"\z")
         parsed = f"CASE WHEN {text} RLIKE {exactly} THEN {parsed} END"
-    return f"unix_seconds({s.from_local(parsed)})"
+    return f"unix_seconds({parsed if time_patterns.has_zone(parts) else s.from_local(parsed)})"
 
 
 def _zone_shift(s: SparkRex, rex: Call) -> str:

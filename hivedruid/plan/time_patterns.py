@@ -83,6 +83,11 @@ def check(function: str, pattern: str) -> None:
         refused |= set(_WEEK)
     elif function == "add_months":
         refused |= _SIMPLE_DATE_FORMAT
+    if function == "unix_timestamp" and weekday(parts) is None and any(part[0] == "E" for part in parts):
+        raise UnsupportedError(
+            f"E in the pattern '{pattern}' of unix_timestamp() is not supported at this place, or beside a zone's name",
+            hint="remove the day of the week from the text with regexp_replace(), and E from the pattern",
+        )
     for part in parts:
         if part[0] in refused or (part[0] in "uy" and len(part) > _YEAR_WIDTH):
             letters = "".join(letter for letter in _WIDTHS if letter not in refused)
@@ -92,11 +97,58 @@ def check(function: str, pattern: str) -> None:
             )
 
 
+_DAY_NAMES = {
+    4: "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
+    5: "[MTWFS]",
+}
+_OFFSET = "[+-][0-9]{4}"
+
+
+class Weekday(NamedTuple):
+    """The day of the week in a string that is parsed, which Spark does not parse: the regular expression of its place,
+    and the other `parts` of the pattern."""
+
+    expression: str
+    parts: list[str]
+    width: int
+
+    def parsed(self, text: str) -> str:
+        """The time in the string, in Spark SQL; NULL if it is another day of the week, as in Java."""
+        found = quote_string(self.expression)
+        rest = f"regexp_replace({text}, {found}, '')"
+        moment = f"to_timestamp({rest}, {quote_string(spark_pattern(self.parts))})"
+        local = moment
+        if any(part[0] == "Z" for part in self.parts):
+            plain = quote_string(spark_pattern([part for part in self.parts if part[0] != "Z"]))
+            local = f"to_timestamp(regexp_replace({rest}, '{_OFFSET}', ''), {plain})"
+        name = f"date_format({local}, '{'E' * min(self.width, 4)}')"
+        name = f"left({name}, 1)" if self.width == 5 else name
+        return f"CASE WHEN lower(regexp_extract({text}, {found}, 0)) = lower({name}) THEN {moment} END"
+
+
+def weekday(parts: list[str]) -> Weekday | None:
+    """The day of the week at the beginning or the end of a pattern; None without one, elsewhere, or beside a zone
+    other than `Z`."""
+    places = [place for place, part in enumerate(parts) if part[0] == "E"]
+    zones = {part[0] for part in parts if part[0] in _ZONES or (part[0] == "Z" and len(part) > 3)}
+    if len(places) != 1 or places[0] not in (0, len(parts) - 1) or zones - {"Z"}:
+        return None
+    width = len(parts[places[0]])
+    names = _DAY_NAMES.get(width, "Mon|Tue|Wed|Thu|Fri|Sat|Sun")
+    expression = f"(?i)^({names})" if places[0] == 0 else rf"(?i)({names})\z"
+    return Weekday(expression, [part for part in parts if part[0] != "E"], width)
+
+
 def contains_full_date(parts: list[str]) -> bool:
     """Whether a string parsed with the pattern is a date: without a year, a month and a day unix_timestamp() is
     NULL."""
     letters = {part[0] for part in parts if part[0].isalpha()}
     return bool(letters & set("yu")) and ("D" in letters or ("d" in letters and bool(letters & set("ML"))))
+
+
+def has_zone(parts: list[str]) -> bool:
+    """Whether a string that is parsed contains its zone."""
+    return any(part[0] in _ZONES for part in parts)
 
 
 def spark_pattern(parts: list[str]) -> str:
