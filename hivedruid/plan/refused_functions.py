@@ -15,7 +15,8 @@ _GEOMETRY = "geometry functions are not supported"
 _SKETCH = "sketches of Spark and Druid hash and round differently from Hive's"
 
 REFUSED: tuple[tuple[str, str, str], ...] = (
-    ("reflect reflect2 java_method", _JAVA, ""),
+    ("reflect reflect2 java_method", _JAVA,
+     "use a built-in function, such as parse_url() or uuid(), or CREATE FUNCTION with a Java or Python function"),
     ("in_file", "it reads a file of the Hive server", "create a table from the file and use IN (SELECT …)"),
     ("likeany likeall", "it is an operator", "use value LIKE ANY (pattern, …)"),
     ("st_*", _GEOMETRY, ""),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.errors import Span, UnsupportedError
+from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements.ddl import Property
 
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ def placed(
     if statement.storage_handler is not None or statement.temporary or statement.iceberg_span is not None:
         return statement, None
     given = {item.key.lower(): item for item in statement.properties}
+    transactional = "transactional" in given and given["transactional"].value.lower() == "true"
+    if statement.external and transactional:  # TransactionalValidationListener
+        name = statement.name
+        raise SemanticError(
+            f"{name.database or database}.{name.name} cannot be declared transactional because it's an external table",
+            span=given["transactional"].key_span,
+            hint="remove EXTERNAL and LOCATION to create a managed table, or remove the property",
+        )
     if not statement.external:
         if statement.location is not None and (format_ := _readable(statement.other_format)):
             statement = replace(statement, stored_as=format_, other_format=None)
@@ -40,7 +48,6 @@ def placed(
                 hint="use ORC, PARQUET, AVRO, TEXTFILE or JSONFILE, or remove LOCATION",
             )  # fmt: skip
         layout = statement.partitioned_by is not None and not statement.partitioned_by.at_end
-        transactional = "transactional" in given and given["transactional"].value.lower() == "true"
         if statement.location is None or transactional or layout or statement.ordered_by is not None:
             return statement, None
         purge = () if PURGE in given else (Property(PURGE, "true"),)

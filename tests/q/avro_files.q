@@ -28,6 +28,7 @@ CREATE EXTERNAL TABLE seq (x INT, s STRING) ROW FORMAT DELIMITED FIELDS TERMINAT
 SELECT * FROM seq;
 SHOW CREATE TABLE seq;
 INSERT INTO seq VALUES (1, 's');
+SELECT * FROM seq;
 INSERT OVERWRITE LOCAL DIRECTORY '${home}/out' STORED AS SEQUENCEFILE SELECT 1;
 CREATE EXTERNAL TABLE seq_json (x INT) ROW FORMAT SERDE 'org.apache.hive.hcatalog.data.JsonSerDe' STORED AS SEQUENCEFILE LOCATION '${home}/avro/seq';
 CREATE TABLE seq_at STORED AS INPUTFORMAT 'org.apache.hadoop.mapred.SequenceFileInputFormat' OUTPUTFORMAT 'org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat' LOCATION '${home}/avro/seq' AS SELECT 1 AS x;

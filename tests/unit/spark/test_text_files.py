@@ -12,7 +12,7 @@ import pytest
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.cells import hive_text
-from hivedruid.errors import ExecutionError, SparkError, UnsupportedError
+from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.session import Session
 
 FILE = Path(__file__).parents[2] / "hive" / "text_files.jsonl"
@@ -82,7 +82,3 @@ def test_sequence_files_of_each_compression(session: Session, tmp_path: Path) ->
     with pytest.raises(SparkError, match=message):
         run(session, "SELECT count(s) FROM packed WHERE k = 'other'")
     assert run(session, "SELECT count(*) FROM packed WHERE k <> 'other'")[1] == [(24,)]
-    with pytest.raises(
-        UnsupportedError, match=r"default\.packed cannot be written: hivedruid only reads SequenceFiles"
-    ):
-        run(session, "INSERT INTO packed PARTITION (k = 'x') VALUES (1, 's', 1, 1)")
