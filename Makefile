@@ -22,7 +22,7 @@ help:
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
 	@echo "                     compares random queries on it, the embedded store and Spark instead, SWEEP=1 every operator"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; SQLAlchemy's suite of dialects;"
-	@echo "                     kill jobs at every moment, of which make test chooses every second one; run all scripts on a"
+	@echo "                     kill jobs at every moment, of which make test chooses every third one; run all scripts on a"
 	@echo "                     Spark cluster, and break it; kill a stream at random"
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"

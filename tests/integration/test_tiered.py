@@ -14,6 +14,7 @@ import pytest
 from hivedruid.session import Session
 from tests.support import killed
 from tests.support.job_homes import conf_of, run
+from tests.support.lives import moments
 from tests.support.segments import stored
 from tests.support.tier_clusters import ClusterHistory, OnCluster
 from tests.support.tier_histories import DAYS, FIRST, History, history
@@ -41,10 +42,8 @@ def ingesting(cluster: Cluster, topics: Topics, tmp_path: Path) -> Iterator[Clus
 
 
 def test_killed_at_any_moment(made: History) -> None:
-    """Every other moment. Afterwards the job is resumed, cancelled, or the statement is rerun, in turn."""
-    moment = -1
-    while True:
-        moment += 2
+    """Afterwards the job is resumed, cancelled, or the statement is rerun, in turn."""
+    for turn, moment in enumerate(moments()):
         made.insert("hot")
         outcome = killed.run(made.path, made.conf, "ARCHIVE TABLE t", moment)
         assert not outcome.error, outcome
@@ -53,7 +52,7 @@ def test_killed_at_any_moment(made: History) -> None:
         if not outcome.killed:
             break
         for job in made.unfinished():
-            made.run(("ARCHIVE TABLE t", f"RESUME JOB '{job.id}'", f"CANCEL JOB '{job.id}'")[moment // 2 % 3])
+            made.run(("ARCHIVE TABLE t", f"RESUME JOB '{job.id}'", f"CANCEL JOB '{job.id}'")[turn % 3])
         assert made.unfinished() == []
         made.check()
     assert moment > FEWEST

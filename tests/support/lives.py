@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 from uuid import uuid4
 from zlib import crc32
@@ -137,23 +138,33 @@ class Life:
         assert self.rows(session, table) == expected
 
 
-def at_every_moment(is_killed: Callable[[int], bool], *, at_once: int = AT_ONCE) -> int:
-    """Run a life for every moment until one ends without being killed; returns the last moment of those before.
-
-    HIVEDRUID_KILL_EVERY chooses every n-th moment: 1, all of them, in `make soak`.
+def moments() -> Iterator[int]:
+    """The moments at which a test kills a statement: every n-th one, with n from HIVEDRUID_KILL_EVERY, which is 1 in
+    `make soak`. Each test begins at another one of the first n. An odd n reaches odd and even moments, after which tests
+    resume and cancel in turn.
     """
-    every = int(os.environ.get("HIVEDRUID_KILL_EVERY", "2"))
-    moments = count(1 + crc32(os.environ["PYTEST_CURRENT_TEST"].encode()) % every, every)
-    killed_at: list[int] = []
+    every = int(os.environ.get("HIVEDRUID_KILL_EVERY", "3"))
+    return count(1 + crc32(os.environ["PYTEST_CURRENT_TEST"].encode()) % every, every)
 
-    def one(_: int) -> bool:
-        moment = next(moments)
-        found = is_killed(moment)
-        if found:
-            killed_at.append(moment)
-        return found
+
+def at_every_moment(is_killed: Callable[[int], bool], *, at_once: int = AT_ONCE) -> int:
+    """Run a life for each of the moments until one ends without being killed; returns the last moment of those before."""
+    left = moments()
+    killed_at: list[int] = []
+    is_over = Event()
+
+    def run_lives(_: int) -> None:
+        while not is_over.is_set():
+            moment = next(left)
+            found = False
+            try:
+                found = is_killed(moment)
+            finally:
+                if not found:
+                    is_over.set()
+            if found:
+                killed_at.append(moment)
 
     with ThreadPoolExecutor(at_once) as pool:
-        while all([*pool.map(one, range(at_once))]):
-            pass
+        list(pool.map(run_lives, range(at_once)))
     return max(killed_at)
