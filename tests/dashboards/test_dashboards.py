@@ -21,10 +21,10 @@ from hivedruid.spark import session as spark_session
 from tests.dashboards.sample import NOW, fill, queries, regions, sales
 from tests.equivalence.comparison import Rows, same, shown
 from tests.support.raw import create_views
+from tests.support.spark_settings import FEW_ROWS
 
 ENOUGH = 105
 """Queries that must run without Spark."""
-SPARK = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false", "spark.ui.enabled": "false"}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_too_many_rows_go_to_spark(session: Session) -> None:
 
 
 def test_they_answer_as_spark_does_over_the_raw_rows(session: Session, answers: dict[str, Rows]) -> None:
-    spark = spark_session.session(SPARK, session.home)
+    spark = spark_session.session(FEW_ROWS, session.home)
     for name, rows in (("sales", sales()), ("regions", regions())):
         _views(session, spark, name, list(rows))
     wrong = []

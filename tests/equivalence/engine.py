@@ -33,20 +33,13 @@ from tests.equivalence.tiered import TieredTables
 from tests.support.loads import ingest
 from tests.support.planning import plan
 from tests.support.raw import create_views, spark_value
+from tests.support.spark_settings import FEW_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INTERPRETED = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.leafNodeDefaultParallelism": "1",
-    "spark.sql.codegen.wholeStage": "false",  # reading a few dozen rows is faster than compiling code for them
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-}
-"""Settings of Spark for a second run of statements that other tests run with Spark's defaults, and for references."""
 SETTINGS = {
-    **INTERPRETED,
+    **FEW_ROWS,
     "hivedruid.spark.idle.timeout": "P1D",  # the session is also used between jobs, for the whole run
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid.qtest.runner import transcribe
-from tests.equivalence.engine import INTERPRETED
+from tests.support.spark_settings import FEW_ROWS
 
 OF_WRITES = {
     "alter_storage", "column_changes", "constraints", "external_partitions", "insert_directory", "load_data", "macros",
@@ -31,6 +31,6 @@ def answers(text: str) -> Iterator[tuple[str, str, list[str]]]:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_nothing_but_scans_pushed(script: Path, tmp_path: Path) -> None:
     expected = list(answers(script.with_name(f"{script.name}.out").read_text(encoding="utf-8")))
-    transcript = transcribe(script, scratch=tmp_path, settings={"hivedruid.pushdown": "scans", **INTERPRETED})
+    transcript = transcribe(script, scratch=tmp_path, settings={"hivedruid.pushdown": "scans", **FEW_ROWS})
     assert transcript.bugs == ()
     assert list(answers(transcript.text)) == expected

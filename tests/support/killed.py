@@ -43,6 +43,7 @@ from hivedruid.session import Session
 from hivedruid.spark import partition_writing, row_changes, tiers, writing
 from hivedruid.spark import streams as commits
 from hivedruid.spark.jobs import SparkRunner
+from tests.support.spark_settings import FEW_ROWS
 
 SUPERVISOR = "/druid/indexer/v1/supervisor"
 LIMIT = 600
@@ -292,7 +293,7 @@ def _live(
     _watch(Moments(tell, moment, hold))
     lifecycle.RECONNECT = LIMIT  # a busy machine takes minutes to restart an overlord
     try:
-        with Session(home, hiveconf=conf, confirm=lambda _: True) as session:
+        with Session(home, hiveconf={**FEW_ROWS, **conf}, confirm=lambda _: True) as session:
             (parsed,) = session.statements(statement)
             session.execute(parsed)
         tell.send(Completed())

@@ -35,7 +35,8 @@ from tests.support import killed
 from tests.support.ingestion import AT_ONCE, until
 from tests.support.job_homes import conf_of
 from tests.support.kafka import Topics, topics_of
-from tests.support.tier_histories import DAYS, FIRST, SMALL, History, WrongAnswerError, running, session_of
+from tests.support.spark_settings import FEW_ROWS
+from tests.support.tier_histories import DAYS, FIRST, History, WrongAnswerError, running, session_of
 
 if TYPE_CHECKING:
     from hivedruid.clients.druid import DruidClient
@@ -271,7 +272,7 @@ class OnCluster:
     local: LocalCluster | None = None
 
     def history(self, seed: int, path: Path) -> AbstractContextManager[ClusterHistory]:
-        conf = {**conf_of(self.services), **SMALL, "hivedruid.kafka.check": "off"}
+        conf = {**conf_of(self.services), **FEW_ROWS, "hivedruid.kafka.check": "off"}
         return running(
             ClusterHistory(
                 path, session_of(path, conf), conf, Random(seed), topics=self.topics, services=self.services,

@@ -41,17 +41,13 @@ from hivedruid.spark.inputs import iceberg_name
 from hivedruid.spark.jobs import NOTHING
 from tests.support import killed
 from tests.support.job_homes import run
+from tests.support.spark_settings import FEW_ROWS
 
 FIRST = datetime(2026, 1, 1)
 DAYS = 6
 MOST_MOMENTS = {True: 10, False: 16}
 """An archive job has about as many effects, in the embedded store and on a cluster."""
-SMALL = {
-    "spark.sql.shuffle.partitions": "1", "spark.sql.leafNodeDefaultParallelism": "1", "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}  # fmt: skip
-"""Settings of Spark for a few rows."""
-EMBEDDED = {"druid.url": "embedded:", **SMALL}
+EMBEDDED = {"druid.url": "embedded:", **FEW_ROWS}
 QUERIES = (
     "SELECT count(*) AS a, sum(n) AS b, min(n) AS c, max(`__time`) AS d FROM t",
     "SELECT k AS a, count(*) AS b, sum(n) AS c, avg(n) AS d FROM t GROUP BY k ORDER BY 1",
@@ -309,7 +305,7 @@ def history(seed: int, path: Path, conf: Mapping[str, str] = EMBEDDED) -> Abstra
 
 
 def session_of(path: Path, conf: Mapping[str, str]) -> Session:
-    return Session(path, hiveconf=conf, confirm=lambda _: True)
+    return Session(path, hiveconf={**FEW_ROWS, **conf}, confirm=lambda _: True)
 
 
 def _no_batch_left_out(_facts: TierFacts) -> tuple[str, ...]:

@@ -1,0 +1,16 @@
+"""Settings with which Spark computes a few rows in two thirds of the CPU time.
+
+Spark compiles code for the stages of a job, and plans again after each stage: both take longer than a few rows. The
+goldens of `tests/q` and `tests/scripts` and most tests of `tests/unit/spark` run with Spark's defaults, as users do.
+"""
+
+from __future__ import annotations
+
+FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""For references, and for statements that other tests run with Spark's defaults."""
