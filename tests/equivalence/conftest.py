@@ -18,6 +18,7 @@ from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import TIERED_EVERY, Sample, sample
 from tests.equivalence.sweep import Sweep, sweep
 from tests.equivalence.tables import ZONES, full_world
+from tests.support.spark_settings import spark_of_few_rows  # noqa: F401 - for all tests of this folder
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.loads import MakeLoad, load
+from tests.support.spark_settings import spark_of_few_rows  # noqa: F401 - for all tests of this folder
 from tests.support.staged import DAY, NEW_YEAR, stage, task
 
 if TYPE_CHECKING:

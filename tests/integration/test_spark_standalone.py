@@ -257,7 +257,7 @@ def test_a_worker_without_the_storage(master: str, apart: Path, monkeypatch: pyt
     with pytest.raises(SparkError, match=LOST):
         home.runner.stage(job(times), DRUID_TABLE, SPEC, str(apart / "staged"), skip_timeless=False)
     assert not (apart / "staged").exists()
-    home.settings.update({"spark.sql.adaptive.coalescePartitions.enabled": "false"})  # a task for each day
+    home.settings.update({"spark.sql.shuffle.partitions": "8", "spark.sql.adaptive.enabled": "false"})  # many tasks
     days, plan = (
         "SELECT id * 86400000, id FROM range(0, 16, 1, 2)",
         SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 10),

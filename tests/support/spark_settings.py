@@ -6,6 +6,10 @@ goldens of `tests/q` and `tests/scripts` and most tests of `tests/unit/spark` ru
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
 FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
@@ -14,3 +18,14 @@ FEW_ROWS = {
     "spark.sql.adaptive.enabled": "false",
 }
 """For references, and for statements that other tests run with Spark's defaults."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def spark_of_few_rows() -> Iterator[None]:
+    """These settings are the defaults of the Spark servers that tests start, from the first test of a folder that
+    imports this fixture on."""
+    from hivedruid.spark import launch
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(launch, "STATIC", {**launch.STATIC, **FEW_ROWS})
+        yield
