@@ -17,9 +17,7 @@ from hivedruid.filesystems import Access, Location, open_location
 from hivedruid.jobs.staged import BuiltSegment, NumberType, StagedRows, Sum, summed_fields
 from hivedruid.spark import failures
 from hivedruid.spark.calls import SparkCall, remove_output
-from hivedruid.spark.measures import number_of
 from hivedruid.spark.shipping import ship
-from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -44,9 +42,7 @@ def build(
     removed on error. `is_elsewhere`: Spark runs on other machines, all of which must have access to the folder: a task
     that does not see it fails.
     """
-    from pyspark.sql.connect.functions import expr
-
-    from hivedruid.spark.segment_tasks import RESULT, Build
+    from hivedruid.spark.segment_tasks import DIVIDED, PART, RESULT, Build, Divide
 
     if len(frame.columns) != len(table.columns):
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
@@ -56,10 +52,9 @@ def build(
         ship(frame.sparkSession)
     place = _prepared(folder, access)
     try:
-        keyed = frame.withColumn(GRANULARITY_KEY, expr(number_of(plan.granularity)))
-        divided = keyed.hint("rebalance", GRANULARITY_KEY).sortWithinPartitions(GRANULARITY_KEY)
-        work = Build(plan, GRANULARITY_KEY, folder, tuple(measured.items()), access)
-        built = divided.mapInArrow(work, RESULT)
+        divided = frame.mapInArrow(Divide(plan.granularity), DIVIDED)
+        moved = divided.hint("rebalance", PART).sortWithinPartitions(PART)
+        built = moved.mapInArrow(Build(plan, folder, tuple(measured.items()), access), RESULT)
         results: list[Row] = []
         SparkCall(frame.sparkSession, lambda: results.extend(built.collect())).wait()
         staged = _staged(results, plan, measured, folder)

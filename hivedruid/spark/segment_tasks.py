@@ -1,4 +1,5 @@
-"""Builds segments from the rows of one Spark partition. It runs in Spark's Python workers.
+"""Builds segments in two steps: rows are divided by segment interval, then segments are built from those of each. Both
+run in Spark's Python workers; in between Spark moves the divided rows, which are few values with many rows each.
 
 Hosts without hivedruid get `segment_source.PACKAGE`: this module must not import anything else.
 """
@@ -35,55 +36,118 @@ UNSEEN = "hivedruid: the folder of the job does not exist on "
 """The beginning of the error of a machine that does not see the folder (worker_python.py)."""
 UNFINISHED = "unfinished"
 """A file in the folder of a job while segments are written into it."""
+DIVIDED_BYTES = 1 << 26
+"""The size in memory of the rows that are divided at a time."""
 MOST_BYTES = 1 << 29
-"""The size in memory of the rows of a segment, about a third of what building it takes."""
+"""The size in memory of the rows from which segments are built at a time, about a third of what building takes."""
+PARTS = 64
+"""The number of a row's bucket modulo this is its part: few pieces, however many buckets there are."""
+PART = "part"
+DIVIDED = f"{PART} INT, count BIGINT, piece BINARY"
+"""A row for some rows of one part, as an Arrow stream, and their number. Rows without a time are only counted, in rows
+without a part."""
 RESULT = "bucket BIGINT, read BIGINT, path STRING, rows BIGINT, size BIGINT, sums STRING"
 """A row for each segment: the number of its bucket, the rows read and those stored, its folder below the job's, its
 size in bytes, and the sums of the measured fields as JSON. Rows without a time are counted in a row without a path."""
 
 
 @dataclass(frozen=True)
+class Divide:
+    """Divides rows by the bucket of their `__time`, in milliseconds, of a granularity."""
+
+    granularity: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of `DIVIDED` for the rows of a partition."""
+        check_packages()
+        taken: list[pa.RecordBatch] = []
+        size = 0
+        for batch in batches:
+            taken.append(batch)
+            size += batch.nbytes
+            if size >= DIVIDED_BYTES:
+                yield from self._divided(pa.Table.from_batches(taken))
+                taken, size = [], 0
+        if taken:
+            yield from self._divided(pa.Table.from_batches(taken))
+
+    def _divided(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        time = rows.column(TIME)
+        if time.null_count:
+            yield _piece(None, time.null_count, None)
+            rows = rows.filter(time.is_valid())
+        parts = (bucket_numbers(_times(rows), self.granularity) % PARTS).astype(np.uint8)
+        if np.any(parts[1:] < parts[:-1]):
+            order = np.argsort(parts, kind="stable")  # by counting, since there are few values
+            rows, parts = rows.combine_chunks().take(pa.array(order)), parts[order]
+        ends = np.cumsum(np.bincount(parts, minlength=PARTS))
+        for part, (start, end) in enumerate(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)):
+            if start < end:
+                yield _piece(part, end - start, _stream(rows.slice(start, end - start)))
+
+
+def _piece(part: int | None, count: int, piece: pa.Buffer | None) -> pa.RecordBatch:
+    if piece is None:
+        data = pa.nulls(1, pa.binary())
+    else:
+        offsets = pa.py_buffer(np.array([0, piece.size], dtype=np.int32))
+        data = pa.Array.from_buffers(pa.binary(), 1, [None, offsets, piece])
+    return pa.RecordBatch.from_arrays([pa.array([part], pa.int32()), pa.array([count], pa.int64()), data], _DIVIDED)
+
+
+_DIVIDED = ["part", "count", "piece"]
+
+
+def _stream(rows: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(rows)
+    return sink.getvalue()
+
+
+@dataclass(frozen=True)
 class Build:
-    """`key`: the column with the number of the bucket; `folder`: the job's, which contains UNFINISHED; `measured`: the
-    fields to sum and their types; `access`: to the storage of the folder."""
+    """`folder`: the job's, which contains UNFINISHED; `measured`: the fields to sum and their types; `access`: to the
+    storage of the folder."""
 
     plan: SegmentPlan
-    key: str
     folder: str
     measured: tuple[tuple[str, NumberType], ...]
     access: Access
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows of `RESULT` for the rows of a partition, which are sorted by `key`."""
+        """The rows of `RESULT` for those of `DIVIDED`, which are sorted by part."""
         check_packages()
-        part = os.urandom(8).hex()  # no other attempt of the task uses this name
+        name = os.urandom(8).hex()  # no other attempt of the task uses it
         for number, (bucket, rows) in enumerate(self._groups(batches)):
-            yield self._result(bucket, rows, f"{part}_{number}")
+            yield self._result(bucket, rows, f"{name}_{number}")
 
-    def _groups(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int | None, pa.Table]]:
-        """The rows of each segment, with their bucket."""
-        bucket: int | None = None
-        taken: list[pa.RecordBatch] = []
-        rows = size = 0
-        for batch in batches:
-            for value, piece in _runs(batch, self.key):
-                left = piece
-                while left.num_rows:
-                    is_full = rows >= self.plan.most_rows or size >= MOST_BYTES
-                    if taken and (value != bucket or is_full):
-                        yield bucket, pa.Table.from_batches(taken)
-                        taken, rows, size = [], 0, 0
-                    bucket = value
-                    head = left.slice(0, self.plan.most_rows - rows)
-                    left = left.slice(head.num_rows)
-                    taken.append(head)
-                    rows, size = rows + head.num_rows, size + head.nbytes
+    def _groups(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int | None, pa.Table | int]]:
+        """The rows of each segment, with their bucket; of rows without a time their number."""
+        taken: list[pa.Table] = []
+        last, size = -1, 0
+        for part, count, piece in _pieces(batches):
+            if piece is None:
+                yield None, count
+                continue
+            if taken and (part != last or size >= MOST_BYTES):
+                yield from self._segments(pa.concat_tables(taken))
+                taken, size = [], 0
+            taken.append(pa.ipc.open_stream(piece).read_all())
+            last, size = part, size + taken[-1].nbytes
         if taken:
-            yield bucket, pa.Table.from_batches(taken)
+            yield from self._segments(pa.concat_tables(taken))
 
-    def _result(self, bucket: int | None, rows: pa.Table, name: str) -> pa.RecordBatch:
-        found: dict[str, Any] = {"bucket": bucket, "read": rows.num_rows}
-        if bucket is not None:
+    def _segments(self, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+        """The rows of each bucket, in tables of at most the maximum of a segment."""
+        most = self.plan.most_rows
+        for bucket, found in _buckets(rows, self.plan.granularity):
+            for start in range(0, found.num_rows, most):
+                yield bucket, found.slice(start, most)
+
+    def _result(self, bucket: int | None, rows: pa.Table | int, name: str) -> pa.RecordBatch:
+        found: dict[str, Any] = {"bucket": bucket, "read": rows if isinstance(rows, int) else rows.num_rows}
+        if bucket is not None and not isinstance(rows, int):
             found["sums"] = json.dumps({field: _sum(rows.column(field), kind) for field, kind in self.measured})
             path, written = self._written(rows, bucket, name)
             found |= {"path": path, "rows": written.rows, "size": written.size}
@@ -116,14 +180,38 @@ _SCHEMA = pa.schema({
 })  # fmt: skip
 
 
-def _runs(batch: pa.RecordBatch, key: str) -> Iterator[tuple[int | None, pa.RecordBatch]]:
-    """The rows of each bucket; adjacent rows of one bucket are together."""
-    keys = batch.column(batch.schema.get_field_index(key))
-    encoded = pc.run_end_encode(keys)
-    start = 0
-    for end, value in zip(encoded.run_ends.to_pylist(), encoded.values.to_pylist(), strict=True):
-        yield value, batch.slice(start, end - start)
-        start = end
+def _pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int | None, int, pa.Buffer | None]]:
+    for batch in batches:
+        parts, counts, pieces = batch.columns
+        for part, count, piece in zip(parts.to_pylist(), counts.to_pylist(), pieces, strict=True):
+            yield part, count, piece.as_buffer()
+
+
+def _buckets(rows: pa.Table, granularity: str) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each bucket."""
+    numbers = bucket_numbers(_times(rows), granularity)
+    if np.all(numbers == numbers[0]):
+        yield int(numbers[0]), rows
+        return
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=numbers[order[0]] - 1))
+    whole = rows.combine_chunks()
+    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+        yield int(numbers[order[start]]), whole.take(pa.array(order[start:end]))
+
+
+def _times(rows: pa.Table) -> Int64s:
+    times: Int64s = pc.cast(rows.column(TIME), pa.int64()).to_numpy()
+    return times
+
+
+def bucket_numbers(times: Int64s, granularity: str) -> Int64s:
+    """The numbers of the buckets that times are in, see `granularities.number`."""
+    if width := granularities.WIDTHS.get(granularity):
+        return (times - granularities.ORIGINS.get(granularity, 0)) // width
+    days, places = np.unique(times // granularities.DAY, return_inverse=True)
+    found = [granularities.number(int(day) * granularities.DAY, granularity) for day in days]
+    return np.array(found, dtype=np.int64)[places]
 
 
 def _spec(plan: SegmentPlan, bucket: int) -> SegmentSpec:
@@ -142,8 +230,7 @@ def _spec(plan: SegmentPlan, bucket: int) -> SegmentSpec:
 
 def _shaped(rows: pa.Table, plan: SegmentPlan) -> pa.Table:
     """The columns of the segment; times are truncated to the query granularity."""
-    time = pc.cast(rows.column(TIME), pa.int64()).to_numpy()
-    columns: dict[str, Any] = {TIME: truncated(time, plan.query_granularity)}
+    columns: dict[str, Any] = {TIME: truncated(_times(rows), plan.query_granularity)}
     for dimension in plan.dimensions:
         columns[dimension.name] = rows.column(dimension.name)
     for metric in plan.metrics:

@@ -16,23 +16,26 @@ from hivedruid.druid import granularities
 from hivedruid.druid.planned_segments import PlannedDimension, PlannedMetric, SegmentPlan
 from hivedruid.filesystems import Access
 from hivedruid.segments.segment import open_segment
-from hivedruid.spark.segment_tasks import UNSEEN, Build, truncated
+from hivedruid.spark import segment_tasks
+from hivedruid.spark.segment_tasks import PART, PARTS, UNSEEN, Build, Divide, bucket_numbers, truncated
 
 DAY = granularities.DAY
 PLAN = SegmentPlan("DAY", "NONE", (PlannedDimension("s", "STRING"), PlannedDimension("n", "LONG")), (), False, 3)
-SCHEMA = pa.schema({"__time": pa.int64(), "s": pa.string(), "n": pa.int32(), "key": pa.int64()})
+SCHEMA = pa.schema({"__time": pa.int64(), "s": pa.string(), "n": pa.int32()})
 MEASURED = (("n", "LONG"),)
 
 
 def batch(*rows: tuple[int | None, int]) -> pa.RecordBatch:
-    """Rows of a time and a number, with the number of their day."""
-    made = [{"__time": time, "s": f"s{n}", "n": n, "key": None if time is None else time // DAY} for time, n in rows]
+    """Rows of a time and a number."""
+    made = [{"__time": time, "s": f"s{n}", "n": n} for time, n in rows]
     return pa.RecordBatch.from_pylist(made, schema=SCHEMA)
 
 
 def built(folder: Path, batches: Sequence[pa.RecordBatch], plan: SegmentPlan = PLAN) -> list[dict[str, Any]]:
-    build = Build(plan, "key", str(folder), MEASURED, Access())  # type: ignore[arg-type]
-    return [row for result in build(iter(batches)) for row in result.to_pylist()]
+    """The results for one partition of Spark."""
+    pieces = sorted(Divide(plan.granularity)(iter(batches)), key=lambda one: one[PART][0].as_py() or 0)
+    build = Build(plan, str(folder), MEASURED, Access())  # type: ignore[arg-type]
+    return [row for result in build(iter(pieces)) for row in result.to_pylist()]
 
 
 def numbers(folder: Path, result: dict[str, Any]) -> list[int]:
@@ -51,6 +54,21 @@ def test_segments_of_buckets(tmp_path: Path) -> None:
         assert [numbers(folder, each) for each in found[1:]] == [[2, 1, 3], [4], [5, 6]]
         assert [json.loads(each["sums"])["n"] for each in found[1:]] == [[6, 0.0], [4, 0.0], [11, 0.0]]
         assert len({each["path"] for each in found}) == 4
+
+
+def test_more_buckets_than_parts(tmp_path: Path) -> None:
+    """Buckets of one part are built apart, and rows keep their order."""
+    rows = [(((number * 7) % (2 * PARTS + 1)) * DAY + number, number) for number in range(3 * PARTS)]
+    found = built(tmp_path, [batch(*rows[:100]), batch(*rows[100:])])
+    days = {day: [n for time, n in rows if time // DAY == day] for day in range(2 * PARTS + 1)}
+    assert {each["bucket"]: numbers(tmp_path, each) for each in found} == days
+
+
+def test_rows_are_built_before_they_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_tasks, "MOST_BYTES", 1)
+    monkeypatch.setattr(segment_tasks, "DIVIDED_BYTES", 1)
+    found = built(tmp_path, [batch((5, 1), (DAY, 2)), batch((6, 3))])
+    assert [(each["bucket"], numbers(tmp_path, each)) for each in found] == [(0, [1]), (0, [3]), (1, [2])]
 
 
 def test_a_machine_without_the_folder_of_the_job(tmp_path: Path) -> None:
@@ -82,3 +100,4 @@ def times() -> Iterator[int]:
 def test_truncated(granularity: str) -> None:
     given = np.array([*times()], dtype=np.int64)
     assert truncated(given, granularity).tolist() == [granularities.floor(time, granularity) for time in times()]
+    assert bucket_numbers(given, granularity).tolist() == [granularities.number(time, granularity) for time in times()]

@@ -28,10 +28,10 @@ rows = sum(batch.num_rows for batch in reader.read(segment_source.InputPartition
 import pyarrow
 from hivedruid.druid.planned_segments import PlannedDimension, SegmentPlan
 from hivedruid.filesystems import Access
-from hivedruid.spark.segment_tasks import Build
+from hivedruid.spark.segment_tasks import Build, Divide
 plan = SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 10)
-day = pyarrow.RecordBatch.from_pylist([{"__time": 0, "n": number, "key": 0} for number in range(7)])
-(built,) = Build(plan, "key", sys.argv[3], (), Access())(iter([day]))
+day = pyarrow.RecordBatch.from_pylist([{"__time": 0, "n": number} for number in range(7)])
+(built,) = Build(plan, sys.argv[3], (), Access())(Divide("DAY")(iter([day])))
 rows += built.column("rows")[0].as_py()
 loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
 assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
