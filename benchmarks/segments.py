@@ -7,7 +7,7 @@ size      Bytes of our segments compared with Druid's.
 queries   Wall time of native queries on our segments compared with those on Druid's: least of several, in turn.
 memory    The highest resident memory of a process that reads or writes one segment, compared with the segment.
 
-    python -m benchmarks.segments [--rows 1000000] [--heap default]
+    python -m benchmarks.segments [--rows 1000000] [--heap default] [--shape edits]
 
 A Druid cluster is started in a temporary folder, and removed.
 """
@@ -257,24 +257,26 @@ def compare(druid: DruidCluster, shape: str, rows: int, folder: Path) -> None:
 
 
 @contextmanager
-def started(description: str | None) -> Iterator[tuple[Cluster, int]]:
-    """A new cluster for the command line's options, without Kafka, and the number of rows; deleted afterwards."""
+def started(description: str | None) -> Iterator[tuple[Cluster, argparse.Namespace]]:
+    """A new cluster for the command line's options, without Kafka, and these options; deleted afterwards."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--heap", default="default")
+    parser.add_argument("--shape", choices=[*SHAPES], action="append", help="only these rows")
+    parser.add_argument("--runs", type=int, default=3, help="of each way; the quickest one counts")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hivedruid-benchmark-") as folder:
         local = LocalCluster(Path(folder) / "home", heap=options.heap)
         try:
-            yield Cluster(local.home, local.up(kafka=False), False), options.rows
+            yield Cluster(local.home, local.up(kafka=False), False), options
         finally:
             local.down(clean=True)
 
 
 def main() -> int:
-    with started(__doc__) as (cluster, rows), closing(cluster.druid()) as druid:
-        for shape in SHAPES:
-            compare(druid, shape, rows, cluster.home.parent)
+    with started(__doc__) as (cluster, options), closing(cluster.druid()) as druid:
+        for shape in options.shape or SHAPES:
+            compare(druid, shape, options.rows, cluster.home.parent)
     print(f"highest memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:,.0f} MB")
     return 0
 

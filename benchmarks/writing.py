@@ -261,9 +261,9 @@ def compared(bench: Inserting, ways: Mapping[str, Callable[[str], None]], pairs:
     return [one / other for one, other in zip(*seconds.values(), strict=True)]
 
 
-def segments(folder: Path, services: LocalServices, *, quick: bool) -> None:
+def segments(folder: Path, services: LocalServices, *, quick: bool, pairs: int) -> None:
     bench = Inserting(folder, services, ROWS // 10 if quick else ROWS)
-    ratios = compared(bench, {"task": bench.insert, "segments": bench.segments}, 1 if quick else 3)
+    ratios = compared(bench, {"task": bench.insert, "segments": bench.segments}, pairs or (1 if quick else 3))
     median = statistics.median(ratios)
     met = "met" if median >= SEGMENTS_TARGET else "MISSED"
     print(f"INSERT of {bench.rows:,} rows by a task/as segments: median {median:.1f} x, min {min(ratios):.1f} x, max "
@@ -271,9 +271,9 @@ def segments(folder: Path, services: LocalServices, *, quick: bool) -> None:
     bench.session.close()
 
 
-def insert(folder: Path, services: LocalServices, *, quick: bool) -> None:
+def insert(folder: Path, services: LocalServices, *, quick: bool, pairs: int) -> None:
     bench = Inserting(folder, services, ROWS // 10 if quick else ROWS)
-    ratios = compared(bench, {"INSERT": bench.insert, "by hand": bench.by_hand}, 2 if quick else 3)
+    ratios = compared(bench, {"INSERT": bench.insert, "by hand": bench.by_hand}, pairs or (2 if quick else 3))
     median = statistics.median(ratios)
     met = "met" if median <= INSERT_TARGET else "MISSED"
     print(f"INSERT/by hand of {bench.rows:,} rows: median {median:.2f} x, min {min(ratios):.2f} x, max "
@@ -299,6 +299,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="stage|insert|segments")
     parser.add_argument("--home", type=Path, help="home folder of a local cluster that runs")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--pairs", type=int, default=0, help="how often insert and segments compare")
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -314,7 +315,7 @@ def main() -> None:
             for part, run in (("insert", insert), ("segments", segments)):
                 if part in parts:
                     with cluster(arguments.home, folder / "cluster") as services:
-                        run(folder / part, services, quick=arguments.quick)
+                        run(folder / part, services, quick=arguments.quick, pairs=arguments.pairs)
         finally:
             session.release_all()
             for used in ("", "insert", "segments"):
