@@ -36,6 +36,7 @@ CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
 TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
 SUPERVISOR_ID = INGESTION_PREFIX + "supervisor.id"
 HEADER_FILTER = INGESTION_PREFIX + "headerBasedFilterConfig"
+SEGMENT_RANGES = "druid.segment.ranges"
 COMPACTION_PREFIX = "druid.compaction."
 AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
 COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
@@ -106,6 +107,9 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.segment.targetShardsPerGranularity", "int", "0",
             "Number of hash partitions per time span when a statement replaces rows; 0: determined by the number of "
             "rows."),
+        TableProperty(SEGMENT_RANGES, "list", None,
+            "STRING columns by whose values statements that replace rows divide the rows of a time span into segments "
+            "of druid.segment.targetRowsPerSegment rows: Druid reads only those with the values of a condition."),
         TableProperty("druid.segment.targetRowsPerSegment", "positive", None,
             "Maximum number of rows in one segment; hive.druid.indexer.partition.size.max if not set."),
         TableProperty(AUTO_COMPACTION, "bool", "false",

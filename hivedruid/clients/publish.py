@@ -201,10 +201,20 @@ class SegmentIngestion(Ingestion):
             buckets.setdefault((built.start, built.end), []).append(built)
         for span, parts in buckets.items():
             for number, built in enumerate(parts):
-                shard = {"type": "numbered", "partitionNum": number, "partitions": len(parts)}
-                yield self._segment(span, version_of(span), shard, built)
+                yield self._segment(span, version_of(span), self._shard(number, len(parts), built), built)
         for span in task_spec.empty_buckets(self._load, self._emptied()):
             yield self._segment(span, version_of(span), {"type": "tombstone"}, None)
+
+    def _shard(self, number: int, parts: int, built: BuiltSegment) -> dict[str, Any]:
+        """The shardSpec of a segment of an interval with so many. The ranges of segments that several Spark tasks have
+        built may overlap: Druid compares those of each segment with a condition."""
+        partitions = self._load.spec["spec"].get("tuningConfig", {}).get("partitionsSpec") or {}
+        if partitions.get("type") != "range":
+            return {"type": "numbered", "partitionNum": number, "partitions": parts}
+        return {
+            "type": "range", "dimensions": partitions["partitionDimensions"], "partitionNum": number,
+            "numCorePartitions": parts, "start": built.first, "end": built.until,
+        }  # fmt: skip
 
     def _emptied(self) -> list[Interval]:
         """The intervals that lose their rows: those of earlier segments, as far as they are replaced."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
-from hivedruid.catalog.properties import AUTO_COMPACTION, has_ingestion
+from hivedruid.catalog.properties import AUTO_COMPACTION, SEGMENT_RANGES, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import TYPES
 from hivedruid.druid.projections import projections_of
@@ -161,7 +161,7 @@ def _tuning_config(table: Table, settings: Mapping[str, str], replaces: Replaces
         SETTINGS[_ROWS_IN_MEMORY].default,
     ):  # used by Hive's own writer; Druid's tasks have their own
         tuning["maxRowsInMemory"] = int(in_memory)
-    if tuning["partitionsSpec"]["type"] == "hashed":
+    if tuning["partitionsSpec"]["type"] != "dynamic":
         tuning["forceGuaranteedRollup"] = True
     if subtasks > 1:
         tuning["maxNumConcurrentSubTasks"] = subtasks
@@ -177,11 +177,15 @@ def partitions_spec(table: Table, settings: Mapping[str, str], replaces: Replace
     shards = int(table.properties.get("druid.segment.targetShardsPerGranularity", "0"))
     if shards > 0 and replaces != "nothing":
         return {"type": "hashed", "numShards": shards}
-    rows = table.properties.get("druid.segment.targetRowsPerSegment")
-    return {
-        "type": "dynamic",
-        "maxRowsPerSegment": int(rows or settings.get("hive.druid.indexer.partition.size.max", "5000000")),
-    }
+    given = table.properties.get("druid.segment.targetRowsPerSegment")
+    rows = int(given or settings.get("hive.druid.indexer.partition.size.max", "5000000"))
+    ranges = column_list(table.properties, SEGMENT_RANGES)
+    if ranges and replaces != "nothing":
+        fields = fields_of_columns(table.properties, table.columns)
+        return {
+            "type": "range", "partitionDimensions": [fields[name] for name in ranges], "targetRowsPerSegment": rows,
+        }  # fmt: skip
+    return {"type": "dynamic", "maxRowsPerSegment": rows}
 
 
 # --- staging locations -------------------------------------------------------------------------------------------

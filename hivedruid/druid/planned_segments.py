@@ -29,7 +29,8 @@ class PlannedMetric:
 
 @dataclass(frozen=True)
 class SegmentPlan:
-    """The segments of a load: columns, granularities, rollup, and the maximum number of rows of each."""
+    """The segments of a load: columns, granularities, rollup, and the maximum number of rows of each. `ranges`: the
+    dimensions by whose values the rows of an interval are divided into segments."""
 
     granularity: str
     query_granularity: str
@@ -37,3 +38,4 @@ class SegmentPlan:
     metrics: tuple[PlannedMetric, ...]
     rollup: bool
     most_rows: int = MOST_ROWS
+    ranges: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> Segm
     if not _divides(query, granularity):  # Druid's task fails at some rows
         raise UnsupportedError(f"the query granularity is {query}, and the segment granularity is {granularity}")
     partitions = tuning.get("partitionsSpec") or {}
-    if partitions.get("type", "dynamic") != "dynamic":
+    if partitions.get("type", "dynamic") not in ("dynamic", "range"):
         raise UnsupportedError(f"the segments of an interval are {partitions['type']} partitions")
     if tuning.get("indexSpec"):
         raise UnsupportedError("the table has an indexSpec of its own")
@@ -53,7 +53,8 @@ def segment_plan(task: Mapping[str, Any], types: Mapping[str, HiveType]) -> Segm
         tuple(_dimension(item, types) for item in (schema.get("dimensionsSpec") or {}).get("dimensions") or ()),
         tuple(_metric(item, types) for item in schema.get("metricsSpec") or ()),
         bool(given.get("rollup", True)),
-        int(partitions.get("maxRowsPerSegment") or MOST_ROWS),
+        int(partitions.get("maxRowsPerSegment") or partitions.get("targetRowsPerSegment") or MOST_ROWS),
+        tuple(partitions.get("partitionDimensions") or ()),
     )
 
 

@@ -64,7 +64,8 @@ class _Task:
         self.append: bool = io.get("appendToExisting", False)
         partitions = tuning.get("partitionsSpec") or {}
         self.shards = _shards(partitions)
-        self.rows_per_segment = int(partitions.get("maxRowsPerSegment") or 5_000_000)
+        most = partitions.get("maxRowsPerSegment") or partitions.get("targetRowsPerSegment")
+        self.rows_per_segment = int(most or 5_000_000)
 
     @property
     def schema(self) -> dict[str, str]:
@@ -86,7 +87,7 @@ def _dimension(item: Any) -> tuple[str, str]:
 def _shards(partitions: Mapping[str, Any]) -> int:
     """The number of hash partitions of an interval; 0: partitioned by the number of rows."""
     kind = partitions.get("type", "dynamic")
-    if kind == "dynamic":
+    if kind in ("dynamic", "range"):
         return 0
     if kind == "hashed" and partitions.get("numShards"):
         return int(partitions["numShards"])

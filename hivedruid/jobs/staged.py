@@ -30,13 +30,18 @@ class Sum:
 @dataclass(frozen=True)
 class BuiltSegment:
     """A segment in deep storage that is not published yet: its bucket of the segment granularity, its folder below that
-    of the job, its number of rows after rollup, and its size in bytes."""
+    of the job, its number of rows after rollup, and its size in bytes.
+
+    `first` and `until`: bounds of the values of the columns by whose ranges rows are divided. No value is below
+    `first`, and all are below `until`; None is unbounded."""
 
     start: int
     end: int
     path: str
     rows: int
     size: int
+    first: tuple[str, ...] | None = None
+    until: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,8 @@ def _staged(results: Iterable[Row], plan: SegmentPlan, measured: Mapping[str, Nu
             continue
         rows += result.read
         span = granularities.interval(result.bucket, plan.granularity)
-        segments.append(BuiltSegment(*span, result.path, result.rows, result.size))
+        first, until = (None if bound is None else tuple(bound) for bound in json.loads(result.bounds))
+        segments.append(BuiltSegment(*span, result.path, result.rows, result.size, first, until))
         for name, (total, magnitude) in json.loads(result.sums).items():
             totals[name] = _added(totals[name], total, magnitude)
     segments.sort(key=lambda s: (s.start, s.path))

@@ -37,6 +37,7 @@ PACKAGE = (
     "hivedruid/secrets.py",
     "hivedruid/segments",
     "hivedruid/spark/__init__.py",
+    "hivedruid/spark/segment_ranges.py",
     "hivedruid/spark/segment_source.py",
     "hivedruid/spark/segment_tasks.py",
     "hivedruid/versions.py",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from hivedruid.segments.files import ZIP_NAME, zip_files
 from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.segment import TIME
 from hivedruid.segments.writing.segment import Dimension, Metric, SegmentSpec, Written, write_segment
+from hivedruid.spark.segment_ranges import Bound, ranges
 from hivedruid.spark.segment_source import check_packages
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ PART = "part"
 DIVIDED = f"{PART} INT, count BIGINT, piece BINARY"
 """A row for some rows of one part, as an Arrow stream, and their number. Rows without a time are only counted, in rows
 without a part."""
-RESULT = "bucket BIGINT, read BIGINT, path STRING, rows BIGINT, size BIGINT, sums STRING"
+RESULT = "bucket BIGINT, read BIGINT, path STRING, rows BIGINT, size BIGINT, sums STRING, bounds STRING"
 """A row for each segment: the number of its bucket, the rows read and those stored, its folder below the job's, its
-size in bytes, and the sums of the measured fields as JSON. Rows without a time are counted in a row without a path."""
+size in bytes, and as JSON the sums of the measured fields and the bounds of its values (`BuiltSegment`). Rows without a
+time are counted in a row without a path."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,15 @@ def _stream(rows: pa.Table) -> pa.Buffer:
     return sink.getvalue()
 
 
+class Group(NamedTuple):
+    """The rows of a segment, their bucket, and the bounds of their values, see `BuiltSegment`."""
+
+    bucket: int
+    rows: pa.Table
+    first: Bound = None
+    until: Bound = None
+
+
 @dataclass(frozen=True)
 class Build:
     """`folder`: the job's, which contains UNFINISHED; `measured`: the fields to sum and their types; `access`: to the
@@ -119,16 +130,17 @@ class Build:
         """The rows of `RESULT` for those of `DIVIDED`, which are sorted by part."""
         check_packages()
         name = os.urandom(8).hex()  # no other attempt of the task uses it
-        for number, (bucket, rows) in enumerate(self._groups(batches)):
-            yield self._result(bucket, rows, f"{name}_{number}")
+        for number, group in enumerate(self._groups(batches)):
+            yield self._result(group, f"{name}_{number}")
 
-    def _groups(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int | None, pa.Table | int]]:
-        """The rows of each segment, with their bucket; of rows without a time their number."""
+    def _groups(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Group | int]:
+        """The rows of each segment; of rows without a time their number."""
         taken: list[pa.Table] = []
-        last, size = -1, 0
+        last: int | None = None
+        size = 0
         for part, count, piece in _pieces(batches):
             if piece is None:
-                yield None, count
+                yield count
                 continue
             if taken and (part != last or size >= MOST_BYTES):
                 yield from self._segments(pa.concat_tables(taken))
@@ -138,19 +150,25 @@ class Build:
         if taken:
             yield from self._segments(pa.concat_tables(taken))
 
-    def _segments(self, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+    def _segments(self, rows: pa.Table) -> Iterator[Group]:
         """The rows of each bucket, in tables of at most the maximum of a segment."""
-        most = self.plan.most_rows
+        most, names = self.plan.most_rows, self.plan.ranges
         for bucket, found in _buckets(rows, self.plan.granularity):
+            if names:
+                yield from (Group(bucket, *part) for part in ranges(found, names, most))
+                continue
             for start in range(0, found.num_rows, most):
-                yield bucket, found.slice(start, most)
+                yield Group(bucket, found.slice(start, most))
 
-    def _result(self, bucket: int | None, rows: pa.Table | int, name: str) -> pa.RecordBatch:
-        found: dict[str, Any] = {"bucket": bucket, "read": rows if isinstance(rows, int) else rows.num_rows}
-        if bucket is not None and not isinstance(rows, int):
-            found["sums"] = json.dumps({field: _sum(rows.column(field), kind) for field, kind in self.measured})
-            path, written = self._written(rows, bucket, name)
-            found |= {"path": path, "rows": written.rows, "size": written.size}
+    def _result(self, group: Group | int, name: str) -> pa.RecordBatch:
+        if isinstance(group, int):
+            return pa.RecordBatch.from_pylist([{"read": group}], schema=_SCHEMA)
+        sums = {field: _sum(group.rows.column(field), kind) for field, kind in self.measured}
+        path, written = self._written(group.rows, group.bucket, name)
+        found = {
+            "bucket": group.bucket, "read": group.rows.num_rows, "path": path, "rows": written.rows,
+            "size": written.size, "sums": json.dumps(sums), "bounds": json.dumps([group.first, group.until]),
+        }  # fmt: skip
         return pa.RecordBatch.from_pylist([found], schema=_SCHEMA)
 
     def _written(self, rows: pa.Table, bucket: int, name: str) -> tuple[str, Written]:
@@ -176,7 +194,7 @@ class Build:
 
 _SCHEMA = pa.schema({
     "bucket": pa.int64(), "read": pa.int64(), "path": pa.string(), "rows": pa.int64(), "size": pa.int64(),
-    "sums": pa.string(),
+    "sums": pa.string(), "bounds": pa.string(),
 })  # fmt: skip
 
 

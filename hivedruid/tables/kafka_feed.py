@@ -8,7 +8,14 @@ from typing import Any
 
 from hivedruid.catalog.avro import LITERAL, schema_property
 from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
-from hivedruid.catalog.properties import COLUMN_MAPPING, INGESTION_PREFIX, TOPIC_PATTERN, has_ingestion, names_by_field
+from hivedruid.catalog.properties import (
+    COLUMN_MAPPING,
+    INGESTION_PREFIX,
+    SEGMENT_RANGES,
+    TOPIC_PATTERN,
+    has_ingestion,
+    names_by_field,
+)
 from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.time_references import TIME_REFERENCES, parse_time_reference
 from hivedruid.catalog.types import STRING, TYPES, array_of
@@ -141,6 +148,8 @@ def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]
                 f"{key}: column '{name}' is {column.type}, which is stored without conversion",
                 "only DECIMAL, BINARY and DATE columns can be converted",
             )
+        if requirement == "range" and (druid != "STRING" or column.type.name == "array"):
+            return f"{key}: column '{name}' is {column.type}, not a STRING", "remove it from the list"
         if requirement == "text" and druid != "STRING" and column.type != array_of(STRING):
             return (
                 f"{key}: column '{name}' is {column.type}, but only strings can have several values",
@@ -164,6 +173,8 @@ def _column_requirements(properties: Mapping[str, str]) -> Iterator[tuple[str, s
         yield "druid.columns.aggregators", name, aggregator.function
     for name in parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]:
         yield "druid.columns.multivalue", name, "text"
+    for name in column_list(properties, SEGMENT_RANGES):
+        yield SEGMENT_RANGES, name, "range"
     for name, type_ in parse_stored_as(properties.get(STORED_AS, ""))[0].items():
         yield STORED_AS, name, f"as {type_}"
     if reference := parse_time_reference(properties.get(TIME_REFERENCES, ""), ""):

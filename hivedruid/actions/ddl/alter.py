@@ -24,7 +24,7 @@ from hivedruid.actions.lookup import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.druid_columns import with_stored_types
-from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, has_ingestion
+from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, SEGMENT_RANGES, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.errors import SemanticError, UnsupportedError
@@ -217,6 +217,7 @@ def rename(statement: s.RenameTable, snapshot: Snapshot) -> tuple[Action, ...]:
 
 _DIVIDES_ROWS = (
     "druid.segment.granularity",
+    SEGMENT_RANGES,
     "druid.segment.targetRowsPerSegment",
     "druid.segment.targetShardsPerGranularity",
 )

@@ -89,6 +89,15 @@ def test_rows_and_shards_of_a_segment() -> None:
     assert "forceGuaranteedRollup" not in made
 
 
+def test_ranges_of_segments() -> None:
+    """Druid appends with a number of rows only."""
+    given: dict[str, Any] = {"druid_segment_ranges": "Page", "druid_segment_targetRowsPerSegment": "9"}
+    made = tuning("all", **given)
+    assert made["partitionsSpec"] == {"type": "range", "partitionDimensions": ["Page"], "targetRowsPerSegment": 9}
+    assert made["forceGuaranteedRollup"] is True
+    assert tuning("nothing", **given)["partitionsSpec"] == {"type": "dynamic", "maxRowsPerSegment": 9}
+
+
 def test_what_settings_say_of_the_task() -> None:
     settings = {
         "hive.druid.indexer.memory.rownum.max": "1000",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from socket import gethostname
 from typing import Any
@@ -17,6 +18,7 @@ from hivedruid.druid.planned_segments import PlannedDimension, PlannedMetric, Se
 from hivedruid.filesystems import Access
 from hivedruid.segments.segment import open_segment
 from hivedruid.spark import segment_tasks
+from hivedruid.spark.segment_ranges import ranges
 from hivedruid.spark.segment_tasks import PART, PARTS, UNSEEN, Build, Divide, bucket_numbers, truncated
 
 DAY = granularities.DAY
@@ -101,3 +103,27 @@ def test_truncated(granularity: str) -> None:
     given = np.array([*times()], dtype=np.int64)
     assert truncated(given, granularity).tolist() == [granularities.floor(time, granularity) for time in times()]
     assert bucket_numbers(given, granularity).tolist() == [granularities.number(time, granularity) for time in times()]
+
+
+def test_ranges(tmp_path: Path) -> None:
+    """Parts of at most the maximum of rows, unless more have one value; nulls are in the first one."""
+    values = ["b", None, "\U0001f600", "\ue000", "a", "b", "b", "b", None, "c"]
+    rows = pa.table({"s": values, "n": range(len(values))})
+    found = [(part.column("s").to_pylist(), first, until) for part, first, until in ranges(rows, ["s"], 3)]
+    assert found == [
+        ([None, None, "a"], None, ("b",)),
+        (["b", "b", "b", "b"], ("b",), ("c",)),
+        (["c", "\U0001f600", "\ue000"], ("c",), None),
+    ]
+    plan = replace(PLAN, ranges=("s",))
+    made = built(tmp_path, [batch((5, 4), (6, 2), (7, 1), (8, 3))], plan)
+    assert [(json.loads(each["bounds"]), numbers(tmp_path, each)) for each in made] == [
+        ([None, ["s4"]], [2, 1, 3]),
+        ([["s4"], None], [4]),
+    ]
+
+
+def test_bounds_have_no_nulls() -> None:
+    rows = pa.table({"s": ["a", "a", "a", "b", "b"], "t": ["x", None, None, None, "y"]})
+    found = [(part.num_rows, first, until) for part, first, until in ranges(rows, ["s", "t"], 1)]
+    assert found == [(2, None, ("a", "x")), (2, ("a", "x"), ("b", "y")), (1, ("b", "y"), None)]
