@@ -11,16 +11,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.types import STRING
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, Project, TableScan
-from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead
+from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, Field
 from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
 from hivedruid.plan.segment_files import READ, WORTH, FileScan, SegmentFiles
 from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
 from hivedruid.plan.statistics import Estimator
 from hivedruid.segments.native_filters import segment_filter
+from hivedruid.segments.sketches import is_sketch
 
 if TYPE_CHECKING:
     from hivedruid.plan.split import QueryPlan
@@ -119,12 +121,17 @@ class SegmentScans:
 def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
     """The segments for a query of stored rows, within its intervals; None if the type of a field is not read from
     files."""
-    types = tuple(known.types.get(f.name, f.druid_type) for f in read.fields)
+    types = tuple(_read_as(known.types.get(f.name, f.druid_type), f) for f in read.fields)
     for type_, one in zip(types, read.fields, strict=True):
         if type_ not in STORED_AS or (type_ == "ARRAY<STRING>" and one.type.name != "array"):
             return None
     needed = known.within(read.spans)
     return FileScan(needed.files, needed.growing, types, known.types)
+
+
+def _read_as(type_: str, field: Field) -> str:
+    """The Druid type of the values of a field: a sketch is a text, as in the response of a query."""
+    return "STRING" if is_sketch(type_) and field.type == STRING else type_
 
 
 def _queries(node: Node) -> Iterator[DruidQuery]:

@@ -3,6 +3,7 @@ from those of the segment."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from hivedruid.segments.filters import And, Filter, Or
 from hivedruid.segments.native_filters import segment_filter
 from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.segment import Interval, Segment, open_segment
+from hivedruid.segments.sketches import is_sketch
 
 ARROW = {
     "LONG": pa.int64(),
@@ -90,10 +92,19 @@ def converted(array: pa.Array, column: Column, type_: str) -> pa.Array:
         return _lists(array, column)
     if column.type == "FLOAT" and type_ in ("FLOAT", "DOUBLE"):
         return array.cast(pa.string()).cast(pa.float64())
+    if type_ == "STRING" and is_sketch(column.type):
+        return _base64(array, column)
     kinds = {"LONG": ("LONG",), "DOUBLE": ("DOUBLE", "LONG"), "FLOAT": ("DOUBLE", "LONG"), "STRING": ("STRING",)}
     if column.type not in kinds[type_] or column.has_multiple_values:
         raise UnsupportedSegmentError(f"column {column.name!r} has type {column.type} and not {type_}")
     return array.cast(ARROW[type_], safe=False)
+
+
+def _base64(array: pa.Array, column: Column) -> pa.Array:
+    """The text of each sketch. What Druid returns for a value without bytes depends on its type."""
+    if array.null_count:
+        raise UnsupportedSegmentError(f"column {column.name!r} has values without a sketch")
+    return pa.array([b64encode(value).decode() for value in array.to_pylist()], pa.string())
 
 
 def _lists(array: pa.Array, column: Column) -> pa.Array:

@@ -57,6 +57,20 @@ def test_pieces_have_each_row_once(path: Path) -> None:
     assert found == [(n,) for n, few in enumerate(expected("few")) if few == "x"]
 
 
+@each_segment
+def test_sketches_are_text_as_in_the_response_of_a_scan(path: Path) -> None:
+    assert [row[0] for row in values(Scan((("unique", "STRING"),), None, {}), path)] == expected("unique")
+
+
+def test_a_value_without_a_sketch(tmp_path: Path) -> None:
+    """What a scan returns for it depends on the type of the sketch."""
+    metric = Metric("m", "COMPLEX<thetaSketch>", {"type": "thetaSketch", "name": "m"})
+    rows = pa.table({"__time": [0, 1], "s": ["a", "b"], "m": [b"xyz", None]})
+    write_segment(rows, SegmentSpec((0, 9), (Dimension("s", "STRING"),), (metric,)), tmp_path)
+    with pytest.raises(UnsupportedSegmentError, match="column 'm' has values without a sketch"):
+        values(Scan((("m", "STRING"),), None, {}), tmp_path)
+
+
 def test_a_column_that_is_missing_is_null(tmp_path: Path) -> None:
     for type_ in ("LONG", "DOUBLE", "FLOAT", "STRING", "ARRAY<STRING>"):
         assert {*values(Scan((("not there", type_),), None, {}), ZIPS[0])} == {(None,)}
