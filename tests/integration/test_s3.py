@@ -22,7 +22,7 @@ from hivedruid.filesystems import Access, local_copy, open_location
 from hivedruid.local.state import LocalServices
 from hivedruid.qtest.sharing import SPARK_HOME
 from hivedruid.segments.segment import open_segment
-from hivedruid.spark.segment_tasks import UNFINISHED, Build
+from hivedruid.spark.segment_tasks import UNFINISHED, Build, Divide
 from pyspark_hivedruid import DruidReader
 from tests.support import killed
 from tests.support.ingestion import IngestionHome
@@ -312,9 +312,9 @@ def test_a_cancelled_job_leaves_no_files(home: IngestionHome, server: S3Server) 
 
 def test_a_worker_of_a_cancelled_job_writes_nothing(server: S3Server) -> None:
     folder = f"{BASE_KEY}/worker/hivedruid-x"
-    day = pa.RecordBatch.from_pylist([{"__time": 0, "n": 1, "key": 0}])
+    (day,) = Divide("DAY")(iter([pa.RecordBatch.from_pylist([{"__time": 0, "n": 1}])]))
     plan = SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 10)
-    build = Build(plan, "key", f"s3://{BUCKET}/{folder}", (), server.access)
+    build = Build(plan, f"s3://{BUCKET}/{folder}", (), server.access)
     with pytest.raises(FileNotFoundError, match="the job was cancelled"):
         list(build(iter([day])))
     assert server.keys(folder) == []

@@ -137,3 +137,26 @@ def test_both_ways_store_the_same(pairs: Writer, kind: str, name: str) -> None:
         )
         found[way] = [sorted(map(json.dumps, rows)), sorted(map(json.dumps, groups)), column]
     assert found["segments"] == found["native"]
+
+
+def test_ranges_of_values(writer: Writer) -> None:
+    """Druid omits the segments whose ranges a condition excludes, and finds the rows of all others."""
+    values = ["'b'", "NULL", "'😀'", "'a'", "'b'", "'b'", "'b'", "'\\uffff'", "NULL", "'c'", "''"]
+    rows = " UNION ALL ".join(
+        f"SELECT CAST('2024-01-01 00:00:{n:02}' AS TIMESTAMP), {value}, {n}" for n, value in enumerate(values)
+    )
+    conditions = ["s = 'b'", "s IS NULL", "s < 'b'", "s >= 'c'", "s IN ('a', '😀')", "s = 'x'", "s <> 'b'", "s = ''"]
+    found: dict[str, list[int]] = {}
+    for way, setting in WAYS.items():
+        writer.run(
+            f"{setting}; CREATE EXTERNAL TABLE ranges_{way}_{{t}} (`__time` TIMESTAMP, s STRING, n BIGINT) STORED BY"
+            " 'druid' TBLPROPERTIES ('druid.rollup' = 'false', 'druid.segment.ranges' = 's',"
+            f" 'druid.segment.targetRowsPerSegment' = '3'); INSERT OVERWRITE TABLE ranges_{way}_{{t}} {rows}"
+        )
+        segments = writer.segments(f"ranges_{way}")
+        assert len(segments) > 2
+        assert {segment["shardSpec"]["type"] for segment in segments} == {"range"}, way
+        assert all(is_built(segment) == (way == "segments") for segment in segments)
+        counts = (f"SELECT count(*) FROM ranges_{way}_{{t}} WHERE {condition}" for condition in conditions)
+        found[way] = [writer.run(count)[0][0] for count in counts]
+    assert found["segments"] == found["native"] == [4, 2, 2, 3, 2, 0, 5, 1]
