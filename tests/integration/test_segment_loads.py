@@ -155,8 +155,35 @@ def test_ranges_of_values(writer: Writer) -> None:
         )
         segments = writer.segments(f"ranges_{way}")
         assert len(segments) > 2
-        assert {segment["shardSpec"]["type"] for segment in segments} == {"range"}, way
+        assert {segment["shardSpec"]["type"] for segment in segments} == {"single" if way == "native" else "range"}
         assert all(is_built(segment) == (way == "segments") for segment in segments)
         counts = (f"SELECT count(*) FROM ranges_{way}_{{t}} WHERE {condition}" for condition in conditions)
         found[way] = [writer.run(count)[0][0] for count in counts]
     assert found["segments"] == found["native"] == [4, 2, 2, 3, 2, 0, 5, 1]
+
+
+def test_sketches_are_read_from_files_as_by_queries(writer: Writer) -> None:
+    columns = "`__time` TIMESTAMP, k STRING, t STRING, h STRING, u STRING, q DOUBLE"
+    kinds = "t:thetaSketch, h:HLLSketchBuild, u:hyperUnique, q:quantilesDoublesSketch"
+    rows = " UNION ALL ".join(
+        f"SELECT CAST('2024-01-01 00:00:{n % 3:02}' AS TIMESTAMP), 'k{n % 2}', 'v{n}', 'v{n}', 'w{n}', {n}D"
+        for n in range(12)
+    )
+    writer.run(
+        f"{WAYS['native']}; CREATE EXTERNAL TABLE made_{{t}} ({columns}) STORED BY 'druid' TBLPROPERTIES"
+        f" ('druid.rollup' = 'true', 'druid.columns.aggregators' = '{kinds}'); INSERT INTO made_{{t}} {rows};"
+        f" CREATE EXTERNAL TABLE seen_{{t}} STORED BY 'druid' TBLPROPERTIES ('druid.datasource' ="
+        f" '{writer.source('made')}')"
+    )
+    found = {}
+    for way in ("query", "segments"):
+        copy = f"CREATE TABLE by_{way}_{{t}} STORED AS ORC AS SELECT * FROM seen_{{t}}"
+        writer.run(f"SET hivedruid.druid.read={way}")
+        plan = "\n".join(row[0] for row in writer.run(f"EXPLAIN {copy}"))
+        assert ("druid.segments: read from 1 file" in plan) == (way == "segments")
+        writer.run(copy)
+        found[way] = sorted(writer.run(f"SELECT * FROM by_{way}_{{t}}"))
+    writer.run("RESET hivedruid.druid.read")
+    assert len(found["query"]) == 6
+    assert found["segments"] == found["query"]
+    assert not any(value is None for row in found["query"] for value in row)
