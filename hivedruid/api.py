@@ -178,7 +178,8 @@ class Connection:
     def temporary_tables(self) -> tuple[tuple[str, str], ...]:
         """Database and name of each temporary table of this connection."""
         self._check()
-        return tuple((table.database, table.name) for table in self._session.catalog.temporary_tables())
+        found = self._session.catalog.temporary_tables()
+        return tuple((table.database, table.name) for table in found if not table.is_view)
 
     @property
     def is_closed(self) -> bool:

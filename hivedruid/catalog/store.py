@@ -146,6 +146,7 @@ class Catalog:
         return tuple(sorted({*names, *temporary} if temporary else names))  # quick: the names are those of an index
 
     def temporary_tables(self) -> tuple[Table, ...]:
+        """The temporary tables and views of the session."""
         return tuple(self._temporary.values())
 
     def view_names(self, database: str) -> tuple[str, ...]:
