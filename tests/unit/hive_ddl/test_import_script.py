@@ -180,7 +180,6 @@ def test_a_managed_table_with_a_location_is_kept_with_a_note() -> None:
         ("ADD ARCHIVE /x.zip", "scripts of TRANSFORM are not run"),
         ("ALTER TABLE t CONCATENATE", "CONCATENATE has no effect"),
         ("SHOW LOCKS", "no table locks"),
-        ("EXPLAIN AST SELECT 1", "EXPLAIN AST"),
         ("ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.chatThreads'='3')", "chatThreads"),
         ("SET hive.druid.metadata.password=hunter2", "the metadata database is not accessed"),
         ("SET javax.jdo.option.ConnectionPassword=hunter2", "its value is a secret"),
