@@ -126,7 +126,7 @@ def test_the_columns_of_a_topic_that_hive_has_stored_are_not_added_twice() -> No
 def test_sequence_files() -> None:
     seq = table("seq")
     assert (seq.format, seq.unreadable) == ("sequencefile", None)
-    assert seq.unwritable is not None
+    assert seq.unwritable is None
     assert table_of(stored_of(seq), URIS).unreadable is None
 
 
@@ -177,7 +177,7 @@ def test_what_is_stored_is_the_table(name: str) -> None:
 
 def test_what_insert_refuses() -> None:
     allowed = [name for name in STORED if table(name).unwritable is None]
-    assert allowed == ["adults", "av", "csv", "days", "ice", "js", "managed", "orcs", "parq", "people"]
+    assert allowed == ["adults", "av", "csv", "days", "ice", "js", "managed", "orcs", "parq", "people", "seq"]
     assert table("wiki").unwritable == (
         "it is a Druid table", "create one in the home with TBLPROPERTIES ('druid.datasource' = 'default.wiki')",
     )  # fmt: skip
