@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from errno import EEXIST
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,10 @@ from hivedruid.spark.shipping import ship
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import Row
+
+_LEAST_TASKS = "spark.sql.adaptive.coalescePartitions.minPartitionNum"
 
 
 def build(
@@ -56,7 +60,8 @@ def build(
         moved = divided.hint("rebalance", PART).sortWithinPartitions(PART)
         built = moved.mapInArrow(Build(plan, folder, tuple(measured.items()), access), RESULT)
         results: list[Row] = []
-        SparkCall(frame.sparkSession, lambda: results.extend(built.collect())).wait()
+        with _small_tasks(frame.sparkSession):
+            SparkCall(frame.sparkSession, lambda: results.extend(built.collect())).wait()
         staged = _staged(results, plan, measured, folder)
         if staged.skipped and not skip_timeless:
             raise ExecutionError(
@@ -73,6 +78,27 @@ def build(
             ) from error
         raise
     return staged
+
+
+@contextmanager
+def _small_tasks(spark: SparkSession) -> Iterator[None]:
+    """Spark merges the partitions of a shuffle into tasks, into one for each core if there are few bytes: then some
+    cores have nothing to do while the last tasks run. No hint sets the number of tasks."""
+    if spark.conf.get(_LEAST_TASKS, None) is not None:
+        yield
+        return
+    _quietly(lambda: spark.conf.set(_LEAST_TASKS, "16"))
+    try:
+        yield
+    finally:
+        _quietly(lambda: spark.conf.unset(_LEAST_TASKS))
+
+
+def _quietly(change: Callable[[], None]) -> None:
+    """Spark advises a minimum of bytes instead of the number of tasks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        change()
 
 
 def _prepared(folder: str, access: Access) -> Location:
