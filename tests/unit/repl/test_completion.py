@@ -77,7 +77,7 @@ def offered(session: Session, marked: str) -> list[str]:
         ("INSERT INTO edits (delt|", ["delta"]),
         ("DESCRIBE edits pag|", ["page"]),
         ("SELECT * FROM edits JOIN wiki USING (pag|", ["page"]),
-        ("SELECT de| FROM edits", ["delta", "decode", "degrees", "dense_rank", "debug", "decimal", "defined", "delete", "delimited", "dependency", "desc", "describe"]),
+        ("SELECT de| FROM edits", ["delta", "decode", "degrees", "dense_rank", "debug", "decimal", "defined", "delete", "delimited", "dependency", "desc", "describe", "detail"]),
         ("SELECT e.| FROM edits e", ["page", "delta", "user"]),
         ("SELECT o.pr| FROM edits e JOIN sales.orders AS o ON true", ["price"]),
         ("SELECT | FROM edits e", ["page", "delta", "user", "e"]),
