@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 _PACKAGE = "org.apache.hadoop.hive."
 OPEN_CSV = _PACKAGE + "serde2.OpenCSVSerde"
+OPEN_X = "org.openx.data.jsonserde.JsonSerDe"
+_OPEN_X_REFUSED = {"dots.in.keys": "true", "case.insensitive": "false"}
 SERDE_FORMATS: dict[str, str] = {
     "org.apache.hive.hcatalog.data.JsonSerDe": "jsonfile",
     _PACKAGE + "serde2.JsonSerDe": "jsonfile",
-    "org.openx.data.jsonserde.JsonSerDe": "jsonfile",
+    OPEN_X: "jsonfile",
     OPEN_CSV: "textfile",
     _PACKAGE + "serde2.RegexSerDe": "textfile",
     _PACKAGE + "contrib.serde2.RegexSerDe": "textfile",
@@ -247,7 +249,17 @@ def is_regex(serde: Mapping[str, str]) -> bool:
 
 
 def check_serde(columns: tuple[Column, ...], serde: Mapping[str, str], span: Span | None) -> None:
-    """The rules of RegexSerDe: it requires an expression, and has no nested types."""
+    """The rules of RegexSerDe: it requires an expression, and has no nested types. Keys that OpenX's JsonSerDe would
+    rename, or distinguish by case, are refused."""
+    if serde.get("serialization.lib") == OPEN_X:
+        for key, value in _OPEN_X_REFUSED.items():
+            if serde.get(key, "").lower() == value:
+                raise UnsupportedError(
+                    f"SerDe property {key}={value} is not supported: fields match columns regardless of case, and by "
+                    "their whole names",
+                    span=span,
+                    hint="name the field of a column with WITH SERDEPROPERTIES ('mapping.COLUMN' = 'field')",
+                )
     if not is_regex(serde):
         return
     if not serde.get("input.regex"):

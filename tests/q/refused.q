@@ -48,3 +48,8 @@ CREATE VIEW of_fed AS SELECT d FROM fed;
 SHOW PARTITIONS of_fed;
 CREATE TEMPORARY TABLE brief (a INT);
 SHOW PARTITIONS brief;
+CREATE EXTERNAL TABLE regex (a STRING) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.RegexSerDe' LOCATION '${home}/regex';
+CREATE EXTERNAL TABLE dotted (a_b STRING) ROW FORMAT SERDE 'org.openx.data.jsonserde.JsonSerDe'
+WITH SERDEPROPERTIES ('dots.in.keys' = 'true') LOCATION '${home}/dotted';
+CREATE EXTERNAL TABLE exact (a STRING) ROW FORMAT SERDE 'org.openx.data.jsonserde.JsonSerDe'
+WITH SERDEPROPERTIES ('case.insensitive' = 'false') LOCATION '${home}/exact';
