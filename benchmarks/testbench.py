@@ -303,10 +303,10 @@ def page(found: list[Comparison], title: str) -> str:
 
 def write(title: str, text: str) -> None:
     """Replace the section of this title in the page, or add it."""
-    before = PAGE.read_text(encoding="utf-8")
-    sections = re.split(r"(?m)^(?=## )", before)
-    kept = [s for s in sections if not s.startswith(f"## {title}\n")]
-    PAGE.write_text("".join(kept).rstrip() + "\n\n" + text, encoding="utf-8")
+    sections = re.split(r"(?m)^(?=## )", PAGE.read_text(encoding="utf-8"))
+    number = next((n for n, s in enumerate(sections) if s.startswith(f"## {title}\n")), len(sections))
+    sections[number : number + 1] = [text]
+    PAGE.write_text("\n\n".join(section.rstrip() for section in sections) + "\n", encoding="utf-8")
 
 
 # --- planning ---------------------------------------------------------------------------------------------------------
