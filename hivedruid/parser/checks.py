@@ -45,6 +45,7 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
             before = tokens[i - 1] if i else None
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             _check_foreign(source, token, before, following)
+            _check_number(source, tokens, i)
             _check_item(source, tokens, i, following)
 
 
@@ -81,6 +82,13 @@ def _check_foreign(source: SourceStatement, token: Token, before: Token | None, 
             hint="set it with --hivevar name=value or SET hivevar:name=value",
         )
     raise ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token))
+
+
+def _check_number(source: SourceStatement, tokens: list[Token], i: int) -> None:
+    """A number with a suffix after a dot: of `0..5BD` sqlglot keeps only the 5."""
+    kinds = [token.token_type for token in tokens[i : i + 3]]
+    if kinds == [TokenType.DOT, TokenType.NUMBER, TokenType.DCOLON] and tokens[i + 1].start == tokens[i + 2].start:
+        raise _expected(source, "a name", tokens[i + 1])
 
 
 def _check_item(source: SourceStatement, tokens: list[Token], i: int, following: Token | None) -> None:

@@ -118,6 +118,8 @@ def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
     if name == "count" and len(arguments) == 1 and isinstance(arguments[0], exp.Star):
         return Agg(t.BIGINT, "count", ())
     args = tuple(_arguments(c, name, [c.convert(arg) for arg in arguments], e))
+    if name in ("percentile", "percentile_approx") and len(args) > 1:
+        _check_fractions(c, name, args[1], arguments[1])
     if name in ("percentile", "percentile_approx") and len(args) > 1 and args[1].type.name == "array":
         args = (args[0], c.cast(args[1], t.array_of(t.DOUBLE)), *args[2:])
     if e is not c.window_call and any(isinstance(x, Agg) for arg in args for x in _inside(arg)):
@@ -131,6 +133,15 @@ def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
     if not args:
         raise SemanticError(f"{name}() requires an argument", span=c.span(e))
     return Agg(function_type(name, args), name, args, distinct and name not in ("min", "max"))
+
+
+def _check_fractions(c: Converter, name: str, fractions: Rex, e: exp.Expr) -> None:
+    """Constant fractions must be between 0 and 1: Hive's job fails, and Spark does not analyse the statement."""
+    for item in fractions.args if isinstance(fractions, Call) and fractions.op == "array" else (fractions,):
+        while isinstance(item, Call) and item.op == "cast":
+            item = item.args[0]  # noqa: PLW2901 - what is cast
+        if isinstance(item, Literal) and item.type.is_numeric and item.value is not None and not 0 <= item.value <= 1:
+            raise SemanticError(f"{name}() takes a fraction between 0 and 1, not {item.value}", span=c.span(e))
 
 
 def filtered(c: Converter, e: exp.Expr) -> Rex:
@@ -147,6 +158,7 @@ def within_group(c: Converter, e: exp.Expr) -> Rex:
     keys = [c.sort_key(item) for item in e.expression.expressions]
     args = [c.convert(arg) for arg in e.this.expressions] if name else []
     if name in ordered_sets.PERCENTILES and len(args) == len(keys) == 1:
+        _check_fractions(c, name, args[0], e.this)
         return ordered_sets.percentile(name, args[0], keys[0])
     if name in ordered_sets.RANKS and len(args) == len(keys):
         return ordered_sets.hypothetical_rank(name, args, keys, c.compare)

@@ -26,6 +26,8 @@ from hivedruid.script import SourceStatement
         ("SELECT a FROM t GROUP BY", "expected an expression, found the end", ""),
         ("SELECT a FROM t GROUP BY HAVING 1 = 1", "expected an expression, found 'HAVING'", "HAVING"),
         ("SELECT a.b. FROM t", "expected a name, found 'FROM'", "FROM"),
+        ("SELECT 0..5BD", "expected a name, found '5BD'", "5BD"),
+        ("SELECT a.5L FROM t", "expected a name, found '5L'", "5L"),
         ("SELECT a FROM t LIMIT x", "expected an integer, found 'x'", "x"),
         ("SELECT a FROM t LIMIT -1", "expected an integer, found '-'", "-1"),
         ("SELECT a::int FROM t", "unexpected '::'", "::int"),
