@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EEXIST
 from typing import TYPE_CHECKING, Any
@@ -87,18 +86,11 @@ def _small_tasks(spark: SparkSession) -> Iterator[None]:
     if spark.conf.get(_LEAST_TASKS, None) is not None:
         yield
         return
-    _quietly(lambda: spark.conf.set(_LEAST_TASKS, "16"))
+    spark.sql(f"SET {_LEAST_TASKS}=16")  # conf.set() would warn, since Spark advises a minimum of bytes instead
     try:
         yield
     finally:
-        _quietly(lambda: spark.conf.unset(_LEAST_TASKS))
-
-
-def _quietly(change: Callable[[], None]) -> None:
-    """Spark advises a minimum of bytes instead of the number of tasks."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        change()
+        spark.sql(f"RESET {_LEAST_TASKS}")
 
 
 def _prepared(folder: str, access: Access) -> Location:

@@ -204,7 +204,7 @@ def test_records_for_a_topic(elsewhere: Home, topics: Topics, semantic: str) -> 
         with pytest.raises(SparkError, match="a map key is NULL"):
             job_homes.run(home, "INSERT INTO k (id) SELECT map(IF(id > 0, NULL, 'a'), 1)['a'] FROM (SELECT 5 AS id) v")
         assert not job_homes.leftovers(home.home)
-    assert topics.values(topic) == ['{"id":1,"name":"é"}'.encode(), b'{"id":2}']
+    assert topics.values(topic) == ['{"id":1,"name":"é"}'.encode(), b'{"id":2,"name":null}']
 
 
 def test_too_many_rows_for_a_spark_elsewhere(elsewhere: Home, monkeypatch: pytest.MonkeyPatch) -> None:
