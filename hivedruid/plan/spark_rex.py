@@ -192,7 +192,8 @@ class SparkRex:
             return self._string_in(rex)
         special = SPARK.get(op)
         if special is not None:
-            return special(self, rex)
+            sql = special(self, rex)
+            return f"CAST({sql} AS INT)" if sql.isdigit() else sql  # ORDER BY 0 would be a position
         if op in _KEEP_INSTANTS:
             return f"{op}({', '.join(self._sql(a) for a in args)})"
         if is_java(rex):

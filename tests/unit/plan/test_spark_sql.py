@@ -166,3 +166,10 @@ def test_alternatives_of_an_expression_are_one_list() -> None:
 def test_alternatives_with_random_values_stay() -> None:
     text = lowered("concat(region, uuid()) = 'a' OR concat(region, uuid()) = 'b'")
     assert text.count("uuid()") == 2
+
+
+@pytest.mark.parametrize("function", ["hash()", "murmur_hash()", "hash(NULL)", "field(NULL, region)"])
+def test_a_function_without_a_column_is_not_a_position(function: str) -> None:
+    """Spark takes a number in ORDER BY and GROUP BY for the position of a column."""
+    assert not re.search(r"BY \d", residual(f"SELECT region FROM dim ORDER BY {function} LIMIT 3").sql)
+    assert not re.search(r"BY \d", residual(f"SELECT {function}, count(*) FROM dim GROUP BY {function}").sql)
