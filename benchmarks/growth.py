@@ -83,6 +83,8 @@ def measured(session: Session, text: str) -> float:
                 pass
     except HiveDruidError as error:
         Diagnostics(Nowhere()).report(error)  # type: ignore[arg-type]
+    finally:
+        gc.unfreeze()
     return process_time() - begin
 
 

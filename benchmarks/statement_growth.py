@@ -5,7 +5,6 @@ The exponent is fitted; 1 is linear. growth.py runs it. Run alone: python -m ben
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,7 +16,6 @@ from typing import NamedTuple
 from benchmarks.growth import measured
 from hivedruid.catalog.store import to_json
 from hivedruid.errors import HiveDruidError
-from hivedruid.run import NEW_OBJECTS
 from hivedruid.session import Session
 
 TABLES = """
@@ -116,13 +114,7 @@ def in_new_home(axis: Axis, size: int) -> float:
             with suppress(HiveDruidError):
                 session.execute(statement)
         measured(session, "SELECT page, sum(added) FROM wiki WHERE added = 1 GROUP BY page")  # loads the modules
-        gc.collect()
-        gc.freeze()  # a full collection examines the statement's objects, and not once in a while the modules as well
-        gc.set_threshold(NEW_OBJECTS)  # as for the statements of a script
-        try:
-            return measured(session, axis.statement(size))
-        finally:
-            gc.unfreeze()
+        return measured(session, axis.statement(size))
 
 
 def in_homes(statement: str) -> tuple[float, float]:

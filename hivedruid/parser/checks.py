@@ -45,7 +45,6 @@ def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
             before = tokens[i - 1] if i else None
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             _check_foreign(source, token, before, following)
-            _check_number(source, tokens, i)
             _check_item(source, tokens, i, following)
 
 
@@ -84,13 +83,6 @@ def _check_foreign(source: SourceStatement, token: Token, before: Token | None, 
     raise ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token))
 
 
-def _check_number(source: SourceStatement, tokens: list[Token], i: int) -> None:
-    """A number with a suffix after a dot: of `0..5BD` sqlglot keeps only the 5."""
-    kinds = [token.token_type for token in tokens[i : i + 3]]
-    if kinds == [TokenType.DOT, TokenType.NUMBER, TokenType.DCOLON] and tokens[i + 1].start == tokens[i + 2].start:
-        raise _expected(source, "a name", tokens[i + 1])
-
-
 def _check_item(source: SourceStatement, tokens: list[Token], i: int, following: Token | None) -> None:
     kind = tokens[i].token_type
     before = tokens[i - 1].token_type if i else None
@@ -99,7 +91,10 @@ def _check_item(source: SourceStatement, tokens: list[Token], i: int, following:
             raise _expected(source, "an integer", following)
         return
     if kind == TokenType.DOT:
-        if following is None or following.token_type == TokenType.FROM:
+        # Of a number with a suffix, such as 5BD in `a.5BD`, sqlglot drops what is before the dot.
+        suffix = tokens[i + 2] if i + 2 < len(tokens) and tokens[i + 1].token_type == TokenType.NUMBER else None
+        has_suffix = suffix is not None and suffix.start == tokens[i + 1].start
+        if following is None or following.token_type == TokenType.FROM or has_suffix:
             raise _expected(source, "a name", following)
         return
     needs_item = kind in _BEFORE_ITEM or (kind == TokenType.DISTINCT and before == TokenType.SELECT)
