@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from hivedruid.catalog.types import BOOLEAN, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
 from hivedruid.plan import nodes
-from hivedruid.plan.ctes import table_scans, with_ctes
 from hivedruid.plan.java_calls import has_times, is_java
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs
@@ -33,11 +32,14 @@ Leaf = Callable[[Node], View | None]
 """The view for a leaf, or None if the node is not a leaf."""
 
 
-def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None) -> str:
-    """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`."""
+def to_spark_sql(
+    node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None, of_partitions: bool = False
+) -> str:
+    """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`. `of_partitions`: it
+    reads a table with partitions, by itself, in a subquery, or through a view."""
     writer = _Writer(zone, leaf)
-    writer.rex.of_partitions = _reads_partitions(node)
-    writer.uses_ids = _has_subqueries(node)
+    writer.rex.of_partitions = of_partitions
+    writer.uses_ids = any(has(rex, Subquery) for each in node.walk() for rex in each.expressions())
     wanted = names or tuple(c.id for c in node.columns)
     query = writer.query(node, wanted)
     text = query.text
@@ -57,15 +59,6 @@ def expressions_sql(expressions: Sequence[Rex], rex: SparkRex, leaf: Leaf, names
     writer.uses_ids = True
     writer.rex.of_partitions, writer.rex.outer = rex.of_partitions, names
     return [writer.rex.sql(each, names) for each in expressions]
-
-
-def _reads_partitions(node: Node) -> bool:
-    """Whether it reads a table with partitions, also in subqueries."""
-    return any(scan.table.partition_spec for scan in table_scans(node))
-
-
-def _has_subqueries(node: Node) -> bool:
-    return any(has(rex, Subquery) for plan in with_ctes(node) for each in plan.walk() for rex in each.expressions())
 
 
 @dataclass(frozen=True)

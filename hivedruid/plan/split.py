@@ -316,6 +316,9 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
     def number_of_views() -> int:
         return len(inputs) + len(computed)
 
+    def text_of(node: Node, names: tuple[str, ...] | None = None) -> str:
+        return to_spark_sql(node, known.zone, leaf, names, tables.has_partitions)
+
     def leaf(node: Node) -> View | None:
         if isinstance(node, DruidQuery):
             if id(node) not in views:
@@ -331,20 +334,20 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
         if isinstance(node, Transform):
             if id(node) not in views:
                 read = node.input.columns
-                text = to_spark_sql(node.input, known.zone, leaf, tuple(f"_{i}" for i in range(len(read))))
+                text = text_of(node.input, tuple(f"_{i}" for i in range(len(read))))
                 views[id(node)] = view = f"script_{number_of_views()}"
                 made = tuple(Column(c.id, c.type) for c in node.columns)
                 computed.append(ScriptInput(view, text, tuple(c.type for c in read), node.script, made))
             return View(views[id(node)])
         if isinstance(node, CteScan):
             if id(node.plan) not in views:
-                text = to_spark_sql(node.plan, known.zone, leaf)
+                text = text_of(node.plan)
                 views[id(node.plan)] = view = f"cte_{number_of_views()}"
                 computed.append(CteInput(view, node.name, text))
             return View(views[id(node.plan)])
         return None
 
-    sql = to_spark_sql(node, known.zone, leaf, names)
+    sql = text_of(node, names)
     columns = tuple(ResultColumn(c.name, c.type) for c in node.columns)
     return SparkJob(sql, tuple(inputs), columns, tuple(computed))
 

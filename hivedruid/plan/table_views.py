@@ -34,6 +34,8 @@ class TableViews:
                 group = self._groups[number]
                 self._groups[number] = replace(group, columns=tuple(dict.fromkeys((*group.columns, *item.columns))))
             self._numbers[id(scan)] = number
+        self.has_partitions = any(group.table.partition_spec for group in self._groups)
+        """Whether a table with partitions is read."""
 
     def number(self, scan: TableScan) -> int:
         """The number of the input that the scan reads."""
