@@ -24,14 +24,16 @@ from pathlib import Path
 import duckdb
 
 from hivedruid.spark import server
+from hivedruid.spark.launch import STATIC
 
+KEY = "spark.driver.extraJavaOptions"
 OPTIONS = {
+    "late C2, parallel": STATIC[KEY],
     "C1, serial": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC",
     "C2, serial": "-XX:+UseSerialGC",
     "C2, parallel": "-XX:+UseParallelGC",
     "C2, G1": "-XX:+UseG1GC",
 }
-KEY = "spark.driver.extraJavaOptions"
 FIRST = "SELECT k, sum(n) FROM small GROUP BY k ORDER BY k"
 
 GENERATOR = """

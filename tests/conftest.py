@@ -49,6 +49,7 @@ LONGEST = (
 def pytest_configure(config: pytest.Config) -> None:
     """Each process of a parallel run has its own Spark server, since tests configure the server differently."""
     os.environ["XDG_CONFIG_HOME"] = os.devnull  # no hivedruid.toml of the user
+    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"  # servers end before C2 has saved what it takes
     if hasattr(config, "workerinput"):
         from hivedruid.qtest.sharing import SPARK_HOME, sharing_spark
 

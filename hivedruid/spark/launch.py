@@ -33,11 +33,11 @@ STATIC = {
     "spark.driver.maxResultSize": "0",  # rows are streamed, see rows.py
     "spark.sql.shuffle.partitions": "8",  # adaptive execution merges small ones
     "spark.connect.progress.reportInterval": "500ms",
-    # Half of C2's CPU time until the first result; C2 pays off only after minutes (docs/spark.md, benchmarks/jvm.py).
-    # With C1 alone the JVM reserves only 48 MB for compiled code. Some hundred queries compile to 60 MB; the JVM would
-    # remove and recompile methods all the time.
+    # C2 compiles six times as late as by default: statements that run again and again are as fast as with C2, and the
+    # first ones take half of what C2 adds to them (docs/spark.md, benchmarks/jvm.py).
     "spark.driver.extraJavaOptions": (
-        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Duser.timezone=UTC"
+        "-XX:Tier4InvocationThreshold=30000 -XX:Tier4MinInvocationThreshold=5000 -XX:Tier4CompileThreshold=100000"
+        " -XX:Tier4BackEdgeThreshold=2000000 -XX:+UseParallelGC -Duser.timezone=UTC"
     ),
 }
 

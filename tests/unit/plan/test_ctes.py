@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, STRING
+from hivedruid.plan import ctes
 from hivedruid.plan.build import MAX_COPIES
 from hivedruid.plan.ctes import cte_scans, with_ctes
 from hivedruid.plan.nodes import CteScan, Node
@@ -16,6 +18,9 @@ from hivedruid.plan.show import tree
 from hivedruid.plan.split import QueryPlan, native_queries, spark_job
 from tests.support.instructions import instructions
 from tests.support.planning import TABLES, plan
+
+if TYPE_CHECKING:
+    import pytest
 
 FIRST = "c0 AS (SELECT city AS x, sum(clicks) AS s FROM ev GROUP BY city)"
 
@@ -101,6 +106,26 @@ def test_the_text_of_spark_sql_is_linear_in_the_levels() -> None:
         job = spark_job(plan(doubled(levels * step)))
         sizes.append(len(job.sql) + sum(len(item.sql) for item in job.computed))
     assert sizes[3] - sizes[2] < 4.2 * (sizes[2] - sizes[1])
+
+
+def test_a_cte_is_not_walked_again_for_each_cte_that_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked = 0
+    collect = ctes._collect
+
+    def counted(node: Node, found: dict[int, CteScan]) -> None:
+        nonlocal walked
+        walked += 1
+        collect(node, found)
+
+    monkeypatch.setattr(ctes, "_collect", counted)
+    step = MAX_COPIES.bit_length() + 1
+    numbers = []
+    for levels in (2, 3, 4, 8):
+        made = plan(doubled(levels * step))
+        walked = 0
+        spark_job(made)
+        numbers.append(walked)
+    assert 0 < numbers[3] - numbers[2] < 4.2 * (numbers[2] - numbers[1])
 
 
 def test_explain_shows_a_shared_cte_once() -> None:
