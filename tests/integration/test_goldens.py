@@ -12,6 +12,7 @@ import pytest
 
 from hivedruid.local.samples import wikiticker
 from hivedruid.qtest.runner import run_script
+from tests.support.cluster_scripts import of_clusters
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
@@ -19,16 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
-OF_ONE_ENGINE = {
-    "refused", "settings", "merge", "row_changes", "row_subqueries", "insert_directory", "load_data", "temporary_tables",
-}  # fmt: skip
-"""Scripts about refusals of the embedded store, about settings, and those in which a Druid table is only refused."""
-USES_DRUID = re.compile(r"STORED BY|TIERED", re.IGNORECASE)
-SCRIPTS = sorted(
-    path
-    for path in (ROOT / "tests" / "q").glob("*.q")
-    if path.stem not in OF_ONE_ENGINE and USES_DRUID.search(path.read_text(encoding="utf-8"))
-)
+SCRIPTS = of_clusters(sorted((ROOT / "tests" / "q").glob("*.q")))
 EXAMPLE = ROOT / "examples" / "wikiticker.q"
 SQL = [sys.executable, "-m", "hivedruid", "sql"]
 

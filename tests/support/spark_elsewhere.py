@@ -3,7 +3,8 @@
     python -m tests.support.spark_elsewhere [--mode connect|standalone] [--druid URL] [PATHS...]
 
 Runs `hivedruid test` with `spark.remote` or `spark.master` of that cluster, by default for all scripts: they have the
-same answers as on the Spark of this machine. With `--druid` the Druid tables are on that cluster of Druid.
+same answers as on the Spark of this machine. With `--druid` the Druid tables are on that cluster of Druid, and the
+scripts are those that use such tables.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from pathlib import Path
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.local import artifacts
 from hivedruid.spark.launch import EXTENSIONS, SECRET
+from tests.support.cluster_scripts import of_clusters
 from tests.support.spark_processes import TOKEN, Processes
 
 MODES = ("connect", "standalone")
 SCRIPTS = Path(__file__).parent.parent
-OTHERWISE = ("malformed.q", "settings.q")
-"""Scripts with another output: Spark, not the client, misses a folder; and the settings are those of the cluster."""
+OTHERWISE = ("malformed.q", "settings.q", "transform.q")
+"""Scripts with another output: Spark, not the client, misses a folder; the settings are those of the cluster; ADD FILE
+does not copy programs to other machines."""
+EMBEDDED = "embedded:"
 LIBRARIES = ("spark",)
 NOTHING: Mapping[str, str] = {}
 OWN = {
@@ -99,23 +103,28 @@ def settings_of(mode: str, processes: Processes) -> Mapping[str, str]:
     return {"spark.remote": start_connect(processes, master), "spark.remote.token": "env:SPARK_TOKEN"}
 
 
-def scripts() -> list[str]:
-    found = (path for folder in ("q", "scripts") for path in sorted((SCRIPTS / folder).rglob("*.q")))
-    return [str(path) for path in found if path.name not in OTHERWISE]
+def scripts(druid: str) -> list[str]:
+    found = [path for folder in ("q", "scripts") for path in sorted((SCRIPTS / folder).rglob("*.q"))]
+    fitting = found if druid == EMBEDDED else of_clusters(found)
+    return [str(path) for path in fitting if path.name not in OTHERWISE]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mode", choices=MODES, default=MODES[0])
-    parser.add_argument("--druid", default="embedded:")
+    parser.add_argument("--druid", default=EMBEDDED)
     parser.add_argument("--home", default="", help="the home of the cluster with --druid local")
-    parser.add_argument("paths", nargs="*", default=scripts())
+    parser.add_argument("paths", nargs="*")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hivedruid-elsewhere-") as folder, Processes(Path(folder)) as processes:
         options = [f"--hiveconf={key}={value}" for key, value in settings_of(given.mode, processes).items()]
         home = ["--home", given.home] if given.home else []
         command = [sys.executable, "-m", "hivedruid", "test", "--jobs", "1", "--druid", given.druid, *home]
-        done = subprocess.run([*command, *options, *given.paths], env={**os.environ, "SPARK_TOKEN": TOKEN}, check=False)
+        done = subprocess.run(
+            [*command, *options, *(given.paths or scripts(given.druid))],
+            env={**os.environ, "SPARK_TOKEN": TOKEN},
+            check=False,
+        )
     return done.returncode
 
 
