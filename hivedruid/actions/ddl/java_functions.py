@@ -33,11 +33,11 @@ def java_function(
 ) -> UserFunction:
     """A function of Hive, of the jars of USING, else of those of ADD JAR. Raises UnsupportedError for a class that
     Spark cannot run, or not as it is started."""
-    _check_support(name, code, settings)
     added = tuple(settings.get(JARS, "").splitlines())
     for jar in jars:
         if not Path(jar).is_file():
             raise SemanticError(f"no file {jar}", hint="USING JAR takes the path of a jar on this machine")
+    _check_support(name, code, settings)
     present = tuple(jar for jar in (*jars, *added) if Path(jar).is_file())
     own = sorted((pyspark_folder() / "jars").glob("hive-exec-*.jar"))
     class_name = code.replace(".", "/")
