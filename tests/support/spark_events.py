@@ -43,9 +43,10 @@ class Events:
                     self.stages[name, event["Stage ID"]].append((event["Task Info"]["Executor ID"], spent))
 
     def longest(self) -> Counter[str]:
-        """The number of tasks of each executor in the stage that took the most time."""
+        """The number of tasks of each executor in the stage that took the most time, of those with several tasks if
+        there are any: a file of a few MB is read in one task."""
         self.follow()
         if not self.stages:
             return Counter()
-        tasks = max(self.stages.values(), key=lambda tasks: sum(spent for _, spent in tasks))
+        tasks = max(self.stages.values(), key=lambda tasks: (len(tasks) > 1, sum(spent for _, spent in tasks)))
         return Counter(executor for executor, _ in tasks)
