@@ -32,9 +32,7 @@ Leaf = Callable[[Node], View | None]
 """The view for a leaf, or None if the node is not a leaf."""
 
 
-def to_spark_sql(
-    node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None = None, of_partitions: bool = False
-) -> str:
+def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None, *, of_partitions: bool) -> str:
     """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`. `of_partitions`: it
     reads a table with partitions, by itself, in a subquery, or through a view."""
     writer = _Writer(zone, leaf)

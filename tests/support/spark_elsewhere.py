@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.local import artifacts
+from hivedruid.setting_types import EMBEDDED
 from hivedruid.spark.launch import EXTENSIONS, SECRET
 from tests.support.cluster_scripts import of_clusters
 from tests.support.spark_processes import TOKEN, Processes
@@ -28,7 +29,6 @@ SCRIPTS = Path(__file__).parent.parent
 OTHERWISE = ("malformed.q", "settings.q", "transform.q")
 """Scripts with another output: Spark, not the client, misses a folder; the settings are those of the cluster; ADD FILE
 does not copy programs to other machines."""
-EMBEDDED = "embedded:"
 LIBRARIES = ("spark",)
 NOTHING: Mapping[str, str] = {}
 OWN = {

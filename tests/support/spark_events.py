@@ -42,11 +42,11 @@ class Events:
                     spent = event.get("Task Metrics", {}).get("Executor Run Time", 0)
                     self.stages[name, event["Stage ID"]].append((event["Task Info"]["Executor ID"], spent))
 
-    def longest(self) -> Counter[str]:
-        """The number of tasks of each executor in the stage that took the most time, of those with several tasks if
-        there are any: a file of a few MB is read in one task."""
+    def longest(self, least_tasks: int = 1) -> Counter[str]:
+        """The number of tasks of each executor in the stage that took the most time, of those with so many tasks."""
         self.follow()
-        if not self.stages:
+        stages = [tasks for tasks in self.stages.values() if len(tasks) >= least_tasks]
+        if not stages:
             return Counter()
-        tasks = max(self.stages.values(), key=lambda tasks: (len(tasks) > 1, sum(spent for _, spent in tasks)))
+        tasks = max(stages, key=lambda tasks: sum(spent for _, spent in tasks))
         return Counter(executor for executor, _ in tasks)
