@@ -6,7 +6,16 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hivedruid.plan.physical import CteInput, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob
+from hivedruid.plan.physical import (
+    CteInput,
+    DruidInput,
+    DruidRead,
+    FileKeys,
+    KeyFilter,
+    KeySource,
+    ScriptInput,
+    SparkJob,
+)
 from hivedruid.plan.segment_files import FileScan, pieces
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
@@ -124,10 +133,17 @@ def _reducer(reducer: KeyFilter) -> list[str]:
     first = f"only rows{days} whose {reducer.column} is among at most {reducer.most} keys of:"
     lines = [first]
     for keys in reducer.keys:
-        lines += indent(
-            json_lines("druid.query.json: ", keys.query) if isinstance(keys, DruidRead) else spark_lines(keys), 2
-        )
+        lines += indent(_key_source(keys), 2)
     return lines
+
+
+def _key_source(keys: KeySource) -> list[str]:
+    if isinstance(keys, DruidRead):
+        return json_lines("druid.query.json: ", keys.query)
+    if isinstance(keys, FileKeys):
+        first = f"the Parquet files of {keys.table.full_name}, read in this process where that is exact, otherwise:"
+        return [first, *spark_lines(keys.job)]
+    return spark_lines(keys)
 
 
 def json_lines(label: str, value: Mapping[str, Any]) -> list[str]:
@@ -224,7 +240,15 @@ def _scan_document(source: DruidInput) -> dict[str, Any]:
 
 
 def _reducer_document(reducer: KeyFilter) -> dict[str, Any]:
-    queries = [keys.query if isinstance(keys, DruidRead) else job_document(keys) for keys in reducer.keys]
+    queries = [_key_document(keys) for keys in reducer.keys]
     keys = queries[0] if len(queries) == 1 else queries
     dates = {"has_dates": True} if reducer.has_dates else {}
     return {"column": reducer.column, "most": reducer.most, **dates, "keys": keys}
+
+
+def _key_document(keys: KeySource) -> Mapping[str, Any]:
+    if isinstance(keys, DruidRead):
+        return keys.query
+    if isinstance(keys, FileKeys):
+        return {"files_of": keys.table.full_name, **job_document(keys.job)}
+    return job_document(keys)

@@ -11,6 +11,7 @@ from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, arr
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
 from hivedruid.plan.file_counts import FileCount, PartitionChoice
 from hivedruid.plan.nodes import Script
+from hivedruid.plan.rex import Rex
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
@@ -100,14 +101,15 @@ class KeyFilter:
     """A semi-join reduction: only rows whose `column` (its name and Druid type) is among the `keys` can satisfy the
     join.
 
-    The keys are the first column of native queries, or of Spark jobs over Hive-side tables, which run first: one for
-    each place where a shared query is read. If there are more than `most`, they do not become a filter; the result is
-    the same. `has_dates`: the second column is the day of `__time` of the rows with that key (TimeReference).
+    The keys are the first column of native queries, or of Spark jobs or files of Hive-side tables, which are read
+    first: one for each place where a shared query is read. If there are more than `most`, they do not become a filter;
+    the result is the same. `has_dates`: the second column is the day of `__time` of the rows with that key
+    (TimeReference).
     """
 
     column: str
     type: str
-    keys: tuple[DruidRead | SparkJob, ...]
+    keys: tuple[KeySource, ...]
     most: int
     has_dates: bool = False
 
@@ -196,3 +198,20 @@ class SparkJob:
         """The same with each of its native queries changed."""
         inputs = tuple(item.with_reads(change) if isinstance(item, DruidInput) else item for item in self.inputs)
         return replace(self, inputs=inputs)
+
+
+@dataclass(frozen=True)
+class FileKeys:
+    """The distinct values of columns in the rows of a table that satisfy the conditions, read from its Parquet files
+    without Spark; `job` returns them if that is not possible. The ids of the columns are their names.
+    """
+
+    table: Table
+    conditions: tuple[Rex, ...]
+    columns: tuple[str, ...]
+    zone: str
+    job: SparkJob
+
+
+KeySource = DruidRead | SparkJob | FileKeys
+"""Where the keys of a semi-join reduction come from."""

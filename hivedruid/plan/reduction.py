@@ -32,7 +32,7 @@ from hivedruid.plan.nodes import (
     TableScan,
     filterable_input,
 )
-from hivedruid.plan.physical import DruidRead, KeyFilter, SparkJob
+from hivedruid.plan.physical import DruidRead, FileKeys, KeyFilter, KeySource, SparkJob
 from hivedruid.plan.rex import Call, Over, Ref, Rex, Subquery, conjuncts, has, is_deterministic, refs, substitute
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext
@@ -94,7 +94,7 @@ def _of_column(filters: list[KeyFilter], column: str) -> KeyFilter | None:
 
 
 def _union(filters: list[KeyFilter]) -> KeyFilter:
-    queries: list[DruidRead | SparkJob] = []
+    queries: list[KeySource] = []
     for each in filters:
         queries += [query for query in each.keys if query not in queries]
     has_dates = all(f.has_dates for f in filters)
@@ -210,7 +210,7 @@ def _key_filter(
     try:
         comparable(column.type, key.type)
         stored = _stored(small, key, reference)
-        keys = _keys(small, key, most, context, job) if stored is None else _stored_keys(stored, most, job)
+        keys = _keys(small, key, most, context, job) if stored is None else _stored_keys(stored, most, context, job)
         native = inputs.expressions.column(rex)
     except NotExact:
         return None
@@ -266,8 +266,9 @@ def _date_of(table: Table, key: Rex, reference: TimeReference | None) -> PlanCol
     return _named(date) if date is not None and date.type == DATE else None
 
 
-def _stored_keys(stored: _StoredKeys, most: int, job: Job) -> SparkJob | None:
-    """The job for the distinct keys and their dates, limited to one more than the maximum."""
+def _stored_keys(stored: _StoredKeys, most: int, context: RuleContext, job: Job) -> FileKeys | SparkJob | None:
+    """The files with the keys and their dates, or the job for the distinct ones, limited to one more than the
+    maximum."""
     if not (stored.key.type.is_integer or stored.key.type.is_string):
         return None
     keys = (stored.key,) if stored.date is None else (stored.key, stored.date.ref)
@@ -275,7 +276,17 @@ def _stored_keys(stored: _StoredKeys, most: int, job: Job) -> SparkJob | None:
     columns = [c for c in stored.table.columns if c.name in read] or stored.table.columns[:1]
     rows = filtered(TableScan(tuple(map(_named, columns)), stored.table), list(stored.terms))
     made = tuple(PlanColumn(name, name, key.type) for name, key in zip(("_key", "_date"), keys, strict=False))
-    return job(Sort(made, Aggregate(made, rows, keys, ()), (), most + 1))
+    by_spark = job(Sort(made, Aggregate(made, rows, keys, ()), (), most + 1))
+    read_columns = tuple([key.id for key in keys if isinstance(key, Ref)])
+    table = stored.table
+    if (
+        table.kind == "files"
+        and table.format == "parquet"
+        and not table.has_partitions
+        and len(read_columns) == len(keys)
+    ):
+        return FileKeys(table, stored.terms, read_columns, context.zone, by_spark)
+    return by_spark
 
 
 def _named(column: Column) -> PlanColumn:

@@ -11,7 +11,7 @@ from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import intervals
 from hivedruid.druid.interval_sets import IntervalSet, merged
 from hivedruid.plan.literals import to_micros
-from hivedruid.plan.physical import DruidInput, DruidRead, KeyFilter, SparkJob
+from hivedruid.plan.physical import DruidInput, DruidRead, FileKeys, KeyFilter, KeySource, SparkJob
 
 if TYPE_CHECKING:
     from datetime import date
@@ -24,7 +24,7 @@ _DAY = 86_400_000
 Keys = list[tuple[Any, ...]]
 """Keys, each with its date if the reducer has dates."""
 
-Queried = list[tuple[DruidRead | SparkJob, Keys | None]]
+Queried = list[tuple[KeySource, Keys | None]]
 """Queries for keys, and their results: None if there are too many."""
 
 
@@ -49,17 +49,23 @@ def _reduced_input(item: DruidInput, queried: Queried, services: Services) -> Dr
     return replace(item, read=read, reducers=())
 
 
-def _queried(query: DruidRead | SparkJob, most: int, queried: Queried, services: Services) -> Keys | None:
+def _queried(query: KeySource, most: int, queried: Queried, services: Services) -> Keys | None:
     """The keys of a query, which runs unless it has run before."""
     if not any(other == query for other, _ in queried):
         queried.append((query, _rows(query, most, services)))
     return next(rows for other, rows in queried if other == query)
 
 
-def _rows(query: DruidRead | SparkJob, most: int, services: Services) -> Keys | None:
+def _rows(query: KeySource, most: int, services: Services) -> Keys | None:
     """The keys without nulls, which never match; None if there are too many."""
     rows: Iterator[tuple[Any, ...]]
-    rows = services.druid().rows(query) if isinstance(query, DruidRead) else services.spark().rows(query)
+    if isinstance(query, FileKeys):
+        from hivedruid.actions.select.file_keys import keys_in_files
+
+        read = keys_in_files(query, services.settings)
+        rows = services.spark().rows(query.job) if read is None else iter(read)
+    else:
+        rows = services.druid().rows(query) if isinstance(query, DruidRead) else services.spark().rows(query)
     found = list(islice(rows, most + 1))
     return None if len(found) > most else [row for row in found if row[0] is not None]
 
