@@ -108,11 +108,12 @@ def scan_lines(source: DruidInput) -> list[str]:
 
 
 def _files(read: DruidRead, scan: FileScan) -> str:
-    partitions = _number(len(pieces(read.spans, scan.files)), "partition")
+    partitions = "in " + _number(len(pieces(read.spans, scan.files)), "partition")
+    reader = "by this process" if scan.is_in_process else partitions
     growing = len(scan.growing)
     queried = f"; a query of {_number(growing, 'segment')} that only tasks have" if growing else ""
     files = f"{_number(len(scan.files), 'file')}, {scan.bytes:,} bytes"
-    return f"druid.segments: read from {files}, in {partitions}{queried}; the query above is not sent"
+    return f"druid.segments: read from {files}, {reader}{queried}; the query above is not sent"
 
 
 def _queries(scan: QueryScan) -> str:
@@ -230,6 +231,7 @@ def _scan_document(source: DruidInput) -> dict[str, Any]:
             "bytes": scan.bytes,
             "partitions": len(pieces(source.read.spans, scan.files)),
             "queried": len(scan.growing),
+            **({"is_in_process": True} if scan.is_in_process else {}),
         }
         return {"segments": found}
     if isinstance(scan, QueryScan):

@@ -15,7 +15,7 @@ from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.kinds import find
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.plan.physical import DruidInput
-from hivedruid.plan.segment_files import READ, WORTH, SegmentFiles
+from hivedruid.plan.segment_files import FEW, READ, SegmentFiles
 from hivedruid.plan.segment_queries import ServedSegments, least_rows
 from hivedruid.plan.segment_scans import ScannedSegments
 from hivedruid.setting_types import other_machines
@@ -35,7 +35,7 @@ def needed_segments(built: StatementPlan, snapshot: Snapshot, druid: Callable[[]
     for source in sorted(sources):
         statistics = engine.statistics(source)
         rows = (statistics.rows or 0) if statistics is not None else 0
-        if mode == "segments" or (mode == "auto" and rows >= WORTH):
+        if mode == "segments" or (mode == "auto" and rows >= FEW):
             files = _reachable(storage.segment_files(source), snapshot.settings, mode)
             if not files.problem:
                 found[source] = files
@@ -47,7 +47,7 @@ def needed_segments(built: StatementPlan, snapshot: Snapshot, druid: Callable[[]
 
 def _scanned(action: Action) -> set[str]:
     """The data sources whose stored rows a Spark job of the action reads."""
-    inputs = [item for job in action.jobs for item in job.inputs if isinstance(item, DruidInput) and not item.reducers]
+    inputs = [item for job in action.jobs for item in job.inputs if isinstance(item, DruidInput)]
     return {source for item in inputs if (source := item.read.scanned) is not None}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from hivedruid.plan.nodes import CteScan, Node, TableScan, map_expressions
-from hivedruid.plan.rex import Rex, Subquery, has, transform, walk
+from hivedruid.plan.nodes import CteScan, Node, TableScan, map_subqueries
+from hivedruid.plan.rex import Subquery, has, walk
 
 
 def cte_scans(node: Node) -> list[CteScan]:
@@ -25,13 +25,23 @@ def with_ctes(node: Node) -> Iterator[Node]:
 
 def table_scans(node: Node) -> Iterator[TableScan]:
     """The scans of a plan, including those of subqueries and shared CTEs; a scan may occur several times."""
+    return (each for each in all_nodes(node) if isinstance(each, TableScan))
+
+
+def all_nodes(node: Node) -> Iterator[Node]:
+    """The nodes of a plan, including those of subqueries and shared CTEs; a node may occur several times."""
     for plan in with_ctes(node):
-        for each in plan.walk():
-            if isinstance(each, TableScan):
-                yield each
-            for rex in each.expressions():
-                if has(rex, Subquery):
-                    yield from (s for part in walk(rex) if isinstance(part, Subquery) for s in table_scans(part.plan))
+        yield from _with_subqueries(plan)
+
+
+def _with_subqueries(plan: Node) -> Iterator[Node]:
+    for node in plan.walk():
+        yield node
+        for rex in node.expressions():
+            if has(rex, Subquery):
+                for part in walk(rex):
+                    if isinstance(part, Subquery):
+                        yield from _with_subqueries(part.plan)
 
 
 def _collect(node: Node, found: dict[int, CteScan]) -> None:
@@ -59,13 +69,4 @@ def map_ctes(node: Node, change: Callable[[Node], Node], done: dict[int, Node] |
     inputs = tuple([map_ctes(i, change, done) for i in node.inputs])
     if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
         node = node.with_inputs(inputs)
-    if not any(has(rex, Subquery) for rex in node.expressions()):
-        return node
-
-    def subquery(rex: Rex) -> Rex | None:
-        if not isinstance(rex, Subquery):
-            return None
-        args = tuple(transform(a, subquery) for a in rex.args)
-        return Subquery(rex.type, rex.kind, map_ctes(rex.plan, change, done), args)
-
-    return map_expressions(node, lambda rex: transform(rex, subquery))
+    return map_subqueries(node, lambda plan: map_ctes(plan, change, done))

@@ -16,9 +16,9 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import HiveDruidError
 from hivedruid.plan.blocks import Block, Definition, block_of, definition_of
 from hivedruid.plan.build import Builder
-from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, TableScan, map_expressions
+from hivedruid.plan.nodes import Aggregate, Filter, Join, Node, Project, TableScan, map_subqueries
 from hivedruid.plan.optimizer import optimize, prune
-from hivedruid.plan.rex import Agg, Call, Literal, Rex, Subquery, has, substitute, transform, walk
+from hivedruid.plan.rex import Agg, Call, Literal, Rex, substitute, walk
 from hivedruid.plan.rules.context import Rule, RuleContext
 from hivedruid.plan.rules.filter import (
     filter_aggregate_transpose,
@@ -205,15 +205,7 @@ class _Rewriter:
         inputs = tuple(self.visit(i) for i in node.inputs)
         if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
             node = node.with_inputs(inputs)
-        if any(has(e, Subquery) for e in node.expressions()):
-            node = map_expressions(node, lambda rex: transform(rex, self._subquery))
-        return node
-
-    def _subquery(self, rex: Rex) -> Rex | None:
-        if not isinstance(rex, Subquery):
-            return None
-        plan = self.visit(prune(rex.plan, {c.id for c in rex.plan.columns}))
-        return Subquery(rex.type, rex.kind, plan, rex.args)
+        return map_subqueries(node, lambda plan: self.visit(prune(plan, {c.id for c in plan.columns})))
 
     def _answer(self, node: Node) -> Node | None:
         if isinstance(node, Aggregate):

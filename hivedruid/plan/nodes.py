@@ -14,7 +14,7 @@ from typing import Literal as Choice
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, HiveType
-from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, refs
+from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, has, refs, transform
 
 JoinKind = Choice["inner", "left", "right", "full", "cross", "semi", "anti"]
 
@@ -427,3 +427,21 @@ def map_expressions(node: Node, change: Callable[[Any], Any]) -> Node:
     if isinstance(node, LateralView):
         return replace(node, generator=change(node.generator))
     return node
+
+
+def map_subqueries(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The node with the plan of each subquery in its expressions changed; the same node if none is."""
+    if not any(has(rex, Subquery) for rex in node.expressions()):
+        return node
+    is_changed = False
+
+    def changed(rex: Rex) -> Rex | None:
+        nonlocal is_changed
+        if not isinstance(rex, Subquery):
+            return None
+        plan, args = change(rex.plan), tuple([transform(arg, changed) for arg in rex.args])
+        is_changed = is_changed or plan is not rex.plan
+        return Subquery(rex.type, rex.kind, plan, args)
+
+    made = map_expressions(node, lambda rex: transform(rex, changed))
+    return made if is_changed else node

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from hivedruid.errors import PlanError
 from hivedruid.plan import nodes
-from hivedruid.plan.nodes import DruidQuery, Node, map_expressions
-from hivedruid.plan.rex import Rex, Subquery, has, refs, transform
+from hivedruid.plan.nodes import DruidQuery, Node, map_subqueries
+from hivedruid.plan.rex import refs
 from hivedruid.plan.rules import RULES, Rule, RuleContext
 
 MAX_PASSES = 20
@@ -116,16 +116,7 @@ class _Driver:
 
     def _subqueries(self, node: Node) -> Node:
         """Also optimize the plans inside expressions."""
-        if not any(has(e, Subquery) for e in node.expressions()):
-            return node
-
-        def change(rex: Rex) -> Rex | None:
-            if not isinstance(rex, Subquery):
-                return None
-            plan = self._subquery_plan(rex.plan)
-            return rex if plan is rex.plan else Subquery(rex.type, rex.kind, plan, rex.args)
-
-        return map_expressions(node, lambda rex: transform(rex, change))
+        return map_subqueries(node, self._subquery_plan)
 
     def _subquery_plan(self, given: Node) -> Node:
         """The plan of a subquery, optimized once in this pass: a plan that is read twice stays one."""

@@ -18,9 +18,10 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.inputs import Inputs
 from hivedruid.druid.query import native_query
 from hivedruid.druid.sources import comparable
-from hivedruid.plan.ctes import with_ctes
+from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import (
     Aggregate,
+    DruidJoin,
     DruidQuery,
     Filter,
     Join,
@@ -54,7 +55,7 @@ def key_filters(node: Node, context: RuleContext, job: Job) -> dict[int, tuple[K
     seen: set[tuple[int, int, Ref, int, Ref]] = set()
     if most == 0:
         return {}
-    every = [n for plan in with_ctes(node) for n in plan.walk()]
+    every = list(all_nodes(node))
     queries = Counter(id(n) for n in every if isinstance(n, DruidQuery))
     for join in every:
         if not isinstance(join, Join) or join.condition is None:
@@ -135,7 +136,10 @@ def _key_sources(node: Node, key: Ref) -> Iterator[tuple[Node, Ref]]:
 
 
 def _is_stable(node: Node) -> bool:
-    """Whether the node has the same rows each time it runs: its keys are queried separately, before its rows."""
+    """Whether the node has the same rows each time it runs: its keys are queried separately, before its rows. Those of
+    a correlated subquery depend on the row of the outer query."""
+    if node.outer_refs():
+        return False
     for one in node.walk():
         if isinstance(one, Sort) or any(not is_deterministic(e) for e in one.expressions()):
             return False
@@ -198,15 +202,16 @@ def _ungrouped(query: DruidQuery) -> Node:
 def _key_filter(
     big: DruidQuery, column: Ref, small: Node, key: Ref, most: int, context: RuleContext, job: Job
 ) -> KeyFilter | None:
-    if big.is_limited or big.grouping_sets is not None or not isinstance(big.source, TableScan):
+    scan = big.source.first if isinstance(big.source, DruidJoin) else big.source
+    if big.is_limited or big.grouping_sets is not None or not isinstance(scan, TableScan):
         return None
     rex = big.mapping.get(column.id)
     if big.grouped is not None and isinstance(rex, Ref):
         rex = dict(zip([c.id for c in big.grouped], big.keys, strict=False)).get(rex.id)
     inputs = Inputs(big, context.zone, lambda inner: native_query(inner, context.zone))
-    if not isinstance(rex, Ref) or rex.id not in inputs.columns:
+    if not isinstance(rex, Ref) or rex.id not in inputs.columns or rex.id not in scan.ids:
         return None
-    reference = _reference(big.source, rex)
+    reference = _reference(scan, rex)
     try:
         comparable(column.type, key.type)
         stored = _stored(small, key, reference)

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.types import STRING
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
-from hivedruid.plan.ctes import with_ctes
+from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, Project, TableScan
-from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, Field
+from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, Field, KeyFilter
 from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
-from hivedruid.plan.segment_files import READ, WORTH, FileScan, SegmentFiles
+from hivedruid.plan.segment_files import FEW, MOST_IN_PROCESS, READ, WORTH, FileScan, SegmentFiles
 from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
 from hivedruid.plan.statistics import Estimator
 from hivedruid.segments.native_filters import segment_filter
 from hivedruid.segments.sketches import is_sketch
+from hivedruid.setting_types import other_machines
 
 if TYPE_CHECKING:
     from hivedruid.plan.split import QueryPlan
@@ -35,23 +36,18 @@ NO_SEGMENTS: ScannedSegments = {}
 
 @dataclass
 class SegmentScans:
-    """Chooses the queries of a plan that Spark replaces; `files` are scans of files by the identity of their nodes."""
+    """Chooses the queries of a plan that Spark replaces; `files` are scans of files by the identity of their nodes, and
+    `reducers` the filters of semi-join reductions by that of queries."""
 
     plan: QueryPlan
     segments: ScannedSegments
+    reducers: dict[int, tuple[KeyFilter, ...]]
     files: dict[int, FileScan] = field(default_factory=dict)
 
-    def replacements(self, node: Node, reduced: Mapping[int, object]) -> dict[int, Node]:
+    def replacements(self, node: Node) -> dict[int, Node]:
         """The queries that become scans of files, by identity, as queries of stored rows with operators for Spark above
-        them.
-
-        `reduced` are the queries to which a semi-join reduction adds a filter: they remain queries.
-        """
-        made: dict[int, Node] = {}
-        for query in _queries(node):
-            if id(query) not in reduced and (scan := self._scan(query)) is not None:
-                made[id(query)] = scan
-        return made
+        them."""
+        return {id(query): scan for query in _queries(node) if (scan := self._scan(query)) is not None}
 
     def applied(self, made: DruidInput, query: DruidQuery) -> DruidInput:
         """The input of a query with its scan of files, or with the queries that Spark sends in its place."""
@@ -74,7 +70,11 @@ class SegmentScans:
         if not isinstance(source, TableScan) or query.grouped is not None or query.sort or query.is_limited:
             return None
         known = self.segments.get(source.table.data_source)
-        if not isinstance(known, SegmentFiles) or not self._is_worth(query, source, known):
+        if not isinstance(known, SegmentFiles):
+            return None
+        is_in_process = self._is_in_process(query, source, known)
+        # the keys of a semi-join reduction are not known yet when Spark begins to plan a scan
+        if not is_in_process and (id(query) in self.reducers or not self._is_worth(query, source, known)):
             return None
         done, left = self._divided(query, source, known)
         needed = set().union(*(refs(rex) for rex in (*query.exprs, *left)))
@@ -83,7 +83,9 @@ class SegmentScans:
         scan = segment_scan(native_query(bare, self.plan.zone), known) if columns else None
         if scan is None:
             return None
-        self.files[id(bare)] = scan
+        self.files[id(bare)] = replace(scan, is_in_process=is_in_process)
+        if id(query) in self.reducers:
+            self.reducers[id(bare)] = self.reducers[id(query)]
         condition = conjunction(left)
         below: Node = bare if condition is None else Filter(columns, bare, condition)
         return Project(query.columns, below, query.exprs)
@@ -92,6 +94,14 @@ class SegmentScans:
         if self.plan.context.settings.get(READ) == "segments":
             return True
         return self._estimate(query, source, known) >= WORTH
+
+    def _is_in_process(self, query: DruidQuery, source: TableScan, known: SegmentFiles) -> bool:
+        """Whether this process reads the files, all of which are on this machine."""
+        settings = self.plan.context.settings
+        if settings.get(READ, "auto") != "auto" or other_machines(settings) or known.growing:
+            return False
+        is_here = all("://" not in file.location for file in known.files)
+        return is_here and FEW <= self._estimate(query, source, known) <= MOST_IN_PROCESS
 
     def _estimate(self, query: DruidQuery, source: TableScan, known: SegmentFiles | ServedSegments) -> float:
         """The rows of a query; 0 if they cannot be estimated."""
@@ -135,5 +145,4 @@ def _read_as(type_: str, field: Field) -> str:
 
 
 def _queries(node: Node) -> Iterator[DruidQuery]:
-    for plan in with_ctes(node):
-        yield from (n for n in plan.walk() if isinstance(n, DruidQuery))
+    return (n for n in all_nodes(node) if isinstance(n, DruidQuery))

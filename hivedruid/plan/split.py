@@ -13,9 +13,9 @@ from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
-from hivedruid.plan.ctes import map_ctes, with_ctes
+from hivedruid.plan.ctes import all_nodes, map_ctes, with_ctes
 from hivedruid.plan.literals import in_zone, zone_of
-from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan, Transform
+from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan, Transform, map_subqueries
 from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, CteInput, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob, TableInput
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
@@ -210,9 +210,9 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: Plan
     node = shared(plan.node, plan.zone)
     reducers = key_filters(node, plan.context, lambda keys: _job(keys, _Inputs(plan.zone, facts=facts), None))
     node = ordered_outside(node, plan.new_column)
-    scans = SegmentScans(plan, (facts.segments if facts is not None else None) or NO_SEGMENTS)
+    scans = SegmentScans(plan, (facts.segments if facts is not None else None) or NO_SEGMENTS, reducers)
     if scans.segments:
-        node = _replaced(node, scans.replacements(node, reducers))
+        node = _replaced(node, scans.replacements(node))
     topics = facts.topics if facts is not None else {}
     known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node), facts)
     return replace(_job(node, known, names), columns=plan.columns)
@@ -220,7 +220,7 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: Plan
 
 def _conditions(node: Node) -> dict[int, Rex]:
     """The conditions on all rows that are read of a table, by the identity of the scan."""
-    every = [n for plan in with_ctes(node) for n in plan.walk()]
+    every = list(all_nodes(node))
     readers = Counter(id(below) for n in every for below in n.inputs)
     filters = (n for n in every if isinstance(n, nodes.Filter) and isinstance(n.input, TableScan))
     return {id(each.input): each.condition for each in filters if readers[id(each.input)] == 1}
@@ -230,7 +230,7 @@ def shared(node: Node, zone: str) -> Node:
     """The plan with every native query run once, even if it is read twice, such as that of a CTE; the second time under
     other names.
     """
-    queries = [n for plan in with_ctes(node) for n in plan.walk() if isinstance(n, DruidQuery)]
+    queries = [n for n in all_nodes(node) if isinstance(n, DruidQuery)]
     if len(queries) < 2:
         return node
     first: dict[str, DruidQuery] = {}
@@ -269,7 +269,8 @@ def _replaced(node: Node, replacements: dict[int, Node]) -> Node:
         replacements[id(node.plan)] = plan = _replaced(node.plan, replacements)
         return node if plan is node.plan else replace(node, plan=plan)
     inputs = tuple(_replaced(i, replacements) for i in node.inputs)
-    return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)
+    node = node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)
+    return map_subqueries(node, lambda plan: _replaced(plan, replacements))
 
 
 @dataclass(frozen=True)

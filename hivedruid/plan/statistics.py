@@ -32,7 +32,7 @@ EQUAL, BETWEEN, MATCH, OTHER = 0.1, 1 / 3, 0.1, 0.5
 condition. Those of System R, since there are no histograms."""
 NULLS = 0.1
 GROUPS = 0.1
-"""The ratio of groups to rows for an unknown key."""
+"""The estimated ratio of groups to rows for an unknown key."""
 DENSE = 0.9
 """The minimum ratio of rows to the values between the smallest and the largest key of a complete dimension."""
 EVIDENT = 10
@@ -86,6 +86,7 @@ class Estimator:
 
     statistics: Statistics
     zone: str = "UTC"
+    groups_by_row: float = GROUPS
     _columns: dict[str, _Column] = field(default_factory=dict)
     _meanings: dict[str, Rex] = field(default_factory=dict)
     _times: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -240,7 +241,7 @@ class Estimator:
             return product if rows is None else min(product, rows)
         if rows is None:
             return None
-        guess = prod(c if c is not None else max(1.0, rows * GROUPS) for c in counts)
+        guess = prod(c if c is not None else max(1.0, rows * self.groups_by_row) for c in counts)
         return min(float(guess), rows)
 
     def distinct(self, rex: Rex) -> int | None:

@@ -17,8 +17,8 @@ from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid.interval_sets import ALL, Cover, IntervalSet, complement, intersection, merged, union
 from hivedruid.druid.intervals import of_conjuncts
-from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_expressions
-from hivedruid.plan.rex import Call, Literal, Rex, Subquery, conjunction, conjuncts, has, transform
+from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_subqueries
+from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts
 from hivedruid.plan.tier_parts import TierPart
 from hivedruid.plan.time_ranges import in_times, is_in_times
 
@@ -186,14 +186,7 @@ class TierPruning:
         inputs = tuple(self.prune(each) for each in node.inputs)
         if any(a is not b for a, b in zip(inputs, node.inputs, strict=True)):
             node = _without_nothing(node.with_inputs(inputs))
-        if any(has(rex, Subquery) for rex in node.expressions()):
-            node = map_expressions(node, lambda rex: transform(rex, self._subquery))
-        return node
-
-    def _subquery(self, rex: Rex) -> Rex | None:
-        if not isinstance(rex, Subquery):
-            return None
-        return Subquery(rex.type, rex.kind, self.prune(rex.plan), tuple(transform(a, self._subquery) for a in rex.args))
+        return map_subqueries(node, self.prune)
 
     def _scan(self, node: Node, scan: TableScan, terms: list[Rex]) -> Node:
         if scan.table.is_tiered:

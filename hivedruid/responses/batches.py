@@ -1,9 +1,10 @@
-"""Rows of native queries as Arrow record batches."""
+"""Rows of native queries as Arrow record batches, and those as Parquet files for Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.errors import DruidError
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 BATCH = 2048
 """The number of rows per batch: with more, the values of a batch do not fit into the processor's cache."""
+GROUP = 32
+"""The number of batches per row group."""
 
 
 def schema_of(columns: Sequence[str], types: Sequence[str]) -> Schema:
@@ -44,3 +47,12 @@ def batches(rows: Iterator[tuple[Any, ...]], columns: Sequence[str], types: Sequ
 def _lists(column: list[Any]) -> list[Any]:
     """Druid returns a multi-value with one value as a plain value."""
     return [value if value is None or isinstance(value, list) else [value] for value in column]
+
+
+def write_groups(found: Iterator[RecordBatch], schema: Schema, path: Path) -> None:
+    """Write batches into a Parquet file, whose columns get the names of this schema."""
+    from pyarrow import Table, parquet
+
+    with parquet.ParquetWriter(str(path), schema) as writer:
+        while group := list(islice(found, GROUP)):
+            writer.write_table(Table.from_batches(group).rename_columns(schema.names))

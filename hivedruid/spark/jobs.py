@@ -371,15 +371,19 @@ class SparkRunner:
         of its growing segments; for one that Spark sends in pieces, the access to Druid."""
         found: dict[str, Path] = {}
         for item in job.inputs:
-            if not isinstance(item, DruidInput) or (isinstance(item.scan, FileScan) and not item.scan.growing):
+            if not isinstance(item, DruidInput):
+                continue
+            scan = item.scan
+            if isinstance(scan, FileScan) and not scan.growing and not scan.is_in_process:
                 continue
             private_folder(scratch.parent)
             private_folder(scratch)
             path = found[item.view] = scratch / f"{item.view}.parquet"
-            if item.scan is None:
-                self._druid_reader(item.read, item.columns, path)
-            elif self._storage is not None and isinstance(item.scan, FileScan):
-                self._storage().write_rows_of(item.read, item.scan.growing, item.columns, path)
+            if scan is None or (isinstance(scan, FileScan) and scan.is_in_process):
+                if scan is None or not segment_scans.write_rows(item.read, scan, item.columns, path):
+                    self._druid_reader(item.read, item.columns, path)
+            elif self._storage is not None and isinstance(scan, FileScan):
+                self._storage().write_rows_of(item.read, scan.growing, item.columns, path)
             elif self._storage is not None:
                 private_file(path)
                 path.write_text(self._storage().access().to_json(), encoding="utf-8")

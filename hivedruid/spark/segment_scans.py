@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.errors import SegmentReadError
-from hivedruid.filesystems import Access
+from hivedruid.filesystems import Access, local_copy
 from hivedruid.plan.physical import DruidRead
 from hivedruid.plan.segment_files import READ, FileScan, pieces
 from hivedruid.plan.segment_queries import THRESHOLD, QueryScan
 from hivedruid.responses.answers import sent
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
@@ -33,6 +35,28 @@ def file_frame(
     parts = tuple((piece,) for piece in pieces(read.spans, scan.files))
     request = FileRequest(fields, read.query.get("filter"), scan.stored, access, parts)
     return _frame(spark, request, scan.types, is_elsewhere=is_elsewhere)
+
+
+def write_rows(read: DruidRead, scan: FileScan, columns: Sequence[str], path: Path) -> bool:
+    """Write the rows as one Parquet file with these columns, in this process. False if a file cannot be read: it was
+    removed, or has columns of other types."""
+    from hivedruid.responses.batches import schema_of, write_groups
+    from hivedruid.segments.errors import SegmentError
+    from hivedruid.segments.scan import Scan, scan_file
+
+    fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
+    wanted = Scan(fields, read.query.get("filter"), scan.stored)
+
+    def rows() -> Iterator[RecordBatch]:
+        for piece in pieces(read.spans, scan.files):
+            with local_copy(piece.location, Access()) as place:
+                yield from scan_file(wanted, place, piece.intervals, piece.number, piece.of)
+
+    try:
+        write_groups(rows(), schema_of(columns, scan.types), path)
+    except (SegmentError, OSError):
+        return False
+    return True
 
 
 def query_frame(spark: SparkSession, read: DruidRead, scan: QueryScan, access: Path | None) -> DataFrame:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from hivedruid.clients.failures import AnswerError
 from hivedruid.qtest.runner import transcribe
@@ -206,3 +208,44 @@ def test_compaction_during_a_statement(home: IngestionHome, hours: str) -> None:
     assert found == [*range(24), 50]
     assert home.notes == []
     assert sorted(row["n"] for row in home.run(f"SELECT n, md5(s) FROM {hours}")) == [*range(24), 50]
+
+
+# --- in this process -----------------------------------------------------------------------------------------------
+
+IN_PROCESS = "by this process"
+
+
+@pytest.fixture
+def few(home: IngestionHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few rows are read from the files in this process, as more are by default."""
+    home.run("SET hivedruid.druid.read=auto")
+    for module in ("hivedruid.actions.segments", "hivedruid.plan.segment_scans"):
+        monkeypatch.setattr(f"{module}.FEW", 1)
+
+
+@pytest.mark.usefixtures("few")
+def test_conditions_in_process(home: IngestionHome, hours: str) -> None:
+    for condition, holds in CONDITIONS.items():
+        query = f"SELECT n, md5(s) FROM {hours} WHERE {condition}"
+        found = sorted(row["n"] for row in home.run(query))
+        assert found == [n for n in range(24) if holds(n)], condition
+    assert IN_PROCESS in plan(home, f"SELECT n, md5(s) FROM {hours}")
+    assert home.notes == []
+
+
+@pytest.mark.usefixtures("few")
+def test_keys_in_process(home: IngestionHome, hours: str, tmp_path: Path) -> None:
+    """The keys of a semi-join reduction select the rows of the files."""
+    (tmp_path / "dim").mkdir()
+    parquet.write_table(pa.table({"k": [3, 30], "name": ["x", "y"]}), tmp_path / "dim" / "a.parquet")
+    columns = "(k bigint, name string)"
+    home.run(f"CREATE EXTERNAL TABLE keys_{hours} {columns} STORED AS PARQUET LOCATION '{tmp_path / 'dim'}'")
+    query = f"SELECT h.n, md5(h.s), d.name FROM {hours} h JOIN keys_{hours} d ON h.n = d.k"
+    shown = plan(home, query)
+    assert IN_PROCESS in shown
+    assert "only rows whose n is among" in shown
+    assert [(row["n"], row["name"]) for row in home.run(query)] == [(3, "x")]
+    (folder,) = stored(home.druid, hours)
+    shutil.rmtree(folder)
+    assert [(row["n"], row["name"]) for row in home.run(query)] == [(3, "x")]  # by a query
+    assert home.notes == []

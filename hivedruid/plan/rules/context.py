@@ -43,6 +43,17 @@ class RuleContext:
         """The estimated number of rows of a node; None if unknown."""
         return self._estimator.rows(node)
 
+    @cached_property
+    def _cautious(self) -> Estimator:
+        from hivedruid.plan.statistics import Estimator
+
+        return Estimator(self.statistics, self.zone, groups_by_row=1.0)
+
+    def most_rows(self, node: Node) -> int | None:
+        """The same, with as many groups as rows if the number of values of a key is unknown: for what fails if there
+        are too many."""
+        return self._cautious.rows(node)
+
     def distinct(self, rex: Rex) -> int | None:
         """The estimated number of values of an expression over nodes whose rows were estimated; None if unknown."""
         return self._estimator.distinct(rex)

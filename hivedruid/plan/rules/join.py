@@ -229,7 +229,7 @@ def _check_size(side: DruidQuery | Values, context: RuleContext) -> None:
         most = min(most, context.limits.subquery_rows)
     if most == 0:
         raise NotExact(f"{MAX_ROWS} is 0")
-    rows = context.rows(side)
+    rows = context.most_rows(side)
     if rows is None and isinstance(side, DruidQuery):
         if side.fetch is not None:
             rows = side.fetch

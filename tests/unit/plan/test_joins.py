@@ -335,10 +335,21 @@ PERIODS = (
 
 def test_a_join_of_groups_is_ordered_and_limited_by_a_group_by() -> None:
     """Each row is a group of its own, since countries are unique on both sides."""
-    query = native(PERIODS.format(columns="country, sum(clicks) s", keys="country"))
+    read = druid_read(plan(PERIODS.format(columns="country, sum(clicks) s", keys="country"), rows={"ev": 400_000}))
+    assert read is not None
+    query = read.query
     assert (query["queryType"], query["dataSource"]["type"]) == ("groupBy", "join")
     assert query["limitSpec"]["limit"] == 3
     assert "aggregations" not in query
+
+
+def test_groups_of_which_nobody_knows_the_number_are_not_inlined_if_they_may_be_too_many() -> None:
+    """Druid rejects a query with more rows of a subquery than its limit."""
+    sql = PERIODS.format(columns="country, sum(clicks) s", keys="country")
+    assert druid_read(plan(sql, rows={"ev": 600_000})) is None
+    many = TableStatistics(rows=600_000, columns={"country": ColumnStatistics(distinct=200)})
+    facts = replace(snapshot("UTC", ALL), statistics={("default", "ev"): many})
+    assert druid_read(plan_query(*parse(sql), facts)) is not None
 
 
 @pytest.mark.parametrize(

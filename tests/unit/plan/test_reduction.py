@@ -186,6 +186,27 @@ def test_a_query_that_one_reader_needs_whole_is_not_reduced() -> None:
     assert not native.reducers
 
 
+EXISTS = "EXISTS (SELECT 1 FROM ev e JOIN dim d ON e.country = d.country WHERE e.city = o.city AND {})"
+
+
+def test_keys_narrow_the_queries_of_subqueries() -> None:
+    sql = f"SELECT o.city FROM evt o WHERE o.imps = 1 OR {EXISTS}"
+    ((reducer,),) = reducers(plan(sql.format("d.region = 'x'"))).values()
+    assert reducer.column == "country"
+    ((correlated,),) = reducers(plan(sql.format("d.region = o.country"))).values()
+    assert isinstance(correlated.keys[0], SparkJob)
+    assert "region" not in correlated.keys[0].sql  # the condition is another one for each row of the outer query
+
+
+def test_keys_narrow_a_join_that_druid_computes() -> None:
+    joined = "(SELECT e.country, e.clicks, s.imps FROM ev e LEFT JOIN small s ON e.city = s.city) x"
+    made = plan(f"SELECT x.clicks, x.imps FROM {joined} JOIN dim d ON x.country = d.country WHERE d.region = 'x'")
+    (source,) = [i for i in spark_job(made).inputs if isinstance(i, DruidInput)]
+    assert source.read.query["dataSource"]["type"] == "join"
+    assert [reducer.column for reducer in source.reducers] == ["country"]
+    assert not reducers(plan(f"SELECT x.clicks FROM {joined} JOIN dim d ON x.imps = d.pop WHERE d.region = 'x'"))
+
+
 def test_keys_become_a_filter_beside_the_others() -> None:
     made = plan("SELECT e.clicks FROM ev e JOIN dim d ON e.country = d.country WHERE e.imps > 3 AND e.country < 'x'")
     (source,) = [i for i in spark_job(made).inputs if isinstance(i, DruidInput)]
