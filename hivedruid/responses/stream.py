@@ -11,6 +11,10 @@ from hivedruid.errors import DruidError
 
 MOST_SHOWN = 400
 _ENDS = tuple(",]} \t\r\n")
+_BETWEEN = {"[": "],[", "{": "},{"}
+"""What separates two items of an array, by the first character of the first one."""
+_NOWHERE = "\0"
+"""Not part of any JSON text."""
 
 
 class TruncatedError(DruidError):
@@ -48,6 +52,7 @@ class JsonStream:
             return
         decode = self._decode
         while True:
+            yield from self._buffered()
             text, place = self._text, self._place
             while True:  # fast path: a complete item and the next character are available
                 try:
@@ -67,6 +72,22 @@ class JsonStream:
                 return
             if following != ",":
                 raise self._malformed()
+
+    def _buffered(self) -> list[Any]:
+        """The next items of an array of arrays or objects that are complete, decoded at once; all but the last one.
+
+        Text that ends within an item, for example at such characters in a string, is not valid.
+        """
+        text, place = self._text, self._place
+        end = text.rfind(_BETWEEN.get(text[place : place + 1], _NOWHERE), place)
+        if end < 0:
+            return []
+        try:
+            items: list[Any] = json.loads(f"[{text[place : end + 1]}]")
+        except (ValueError, RecursionError):  # the items are decoded one by one
+            return []
+        self._place = end + 2
+        return items
 
     def object(self) -> Iterator[str]:
         """The keys of the object at the current position; the caller must read the value of each."""

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hivedruid.errors import DruidError
 from hivedruid.responses.stream import JsonStream, TruncatedError
@@ -20,6 +23,29 @@ def test_items_are_the_same_however_the_text_is_cut(size: int) -> None:
     stream = JsonStream(pieces(TEXT, size))
     assert list(stream.array()) == VALUES
     stream.end()
+
+
+CELLS = st.one_of(
+    st.none(), st.integers(), st.floats(allow_nan=False), st.text("[]{},\"\\:é"), st.lists(st.lists(st.text("],["))),
+    st.dictionaries(st.text("},{"), st.dictionaries(st.text("}"), st.integers())),
+)  # fmt: skip
+ROWS = st.lists(st.lists(CELLS)) | st.lists(st.dictionaries(st.text("},{"), CELLS))
+
+
+@given(st.lists(ROWS), st.integers(1, 200))
+def test_rows_are_the_same_however_the_text_is_cut(batches: list[list[Any]], size: int) -> None:
+    """Whole rows are decoded together, without the brackets and commas in their strings and those of later arrays."""
+    text = json.dumps([{"events": rows} for rows in batches], ensure_ascii=False, separators=(",", ":"))
+    stream = JsonStream(pieces(text.encode(), size))
+    stream.expect("[")
+    found: list[list[Any]] = []
+    while stream.peek() != "]":
+        if found:
+            stream.expect(",")
+        found += [list(stream.array()) for key in stream.object() if key == "events"]
+    stream.expect("]")
+    stream.end()
+    assert found == batches
 
 
 @pytest.mark.parametrize("length", range(len(TEXT)))
