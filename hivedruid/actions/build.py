@@ -10,7 +10,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.engine.kinds import session_kind
-from hivedruid.parser.statements import Explain, Statement
+from hivedruid.parser.statements import Explain, Query, Statement
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin
@@ -24,7 +24,23 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
     """
     if isinstance(statement, Explain):
         return build(statement.statement, snapshot, note)
-    built = _build(statement, snapshot, note)
+    return _checked(_build(statement, snapshot, note), snapshot)
+
+
+def rebuilt(statement: Statement, built: StatementPlan, snapshot: Snapshot) -> StatementPlan:
+    """The actions with the segments and the offsets of topics in the snapshot. They do not change the plan of a query,
+    which takes most of the time."""
+    if isinstance(statement, Explain):
+        return rebuilt(statement.statement, built, snapshot)
+    if not isinstance(statement, Query):
+        return build(statement, snapshot)
+    from hivedruid.actions.select.build import answered
+
+    (plan,) = built.plans
+    return _checked(answered(plan, snapshot), snapshot)
+
+
+def _checked(built: StatementPlan, snapshot: Snapshot) -> StatementPlan:
     kind = session_kind(snapshot.settings)
     for action in built.actions:
         kind.check("the statement is not supported", *action.capabilities)

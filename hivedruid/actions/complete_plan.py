@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.actions.build import build
+from hivedruid.actions.build import build, rebuilt
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
@@ -53,7 +53,7 @@ def complete_plan(
 
         if topics := needed_topics(built, snapshot, topic):
             known = replace(known, topics=topics)
-    return built if known is snapshot else build(statement, known)
+    return built if known is snapshot else rebuilt(statement, built, known)
 
 
 def _with_signatures(

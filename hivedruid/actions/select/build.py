@@ -28,7 +28,12 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
     assert isinstance(statement, Query)
     facts = replace(snapshot, answers=snapshot.answers or {})
-    plan = plan_query(statement.expression, statement.source, facts, note)
+    return answered(plan_query(statement.expression, statement.source, facts, note), snapshot)
+
+
+def answered(plan: QueryPlan, snapshot: Snapshot) -> StatementPlan:
+    """The actions of a planned query. Of the snapshot they also depend on the segments and the offsets of topics, which
+    the plan does not."""
     first = (AskValues(plan.asks, plan.zone),) if plan.asks else ()
     action = query_action(plan, snapshot)
     if plan.tier_spans:
