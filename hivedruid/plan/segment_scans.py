@@ -7,7 +7,7 @@ compute (expressions, most filters) moves from the query to Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,8 @@ class SegmentScans:
     def replacements(self, node: Node) -> dict[int, Node]:
         """The queries that become scans of files, by identity, as queries of stored rows with operators for Spark above
         them."""
-        return {id(query): scan for query in _queries(node) if (scan := self._scan(query)) is not None}
+        queries = {id(query): query for query in all_nodes(node) if isinstance(query, DruidQuery)}
+        return {key: scan for key, query in queries.items() if (scan := self._scan(query)) is not None}
 
     def applied(self, made: DruidInput, query: DruidQuery) -> DruidInput:
         """The input of a query with its scan of files, or with the queries that Spark sends in its place."""
@@ -142,7 +143,3 @@ def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
 def _read_as(type_: str, field: Field) -> str:
     """The Druid type of the values of a field: a sketch is a text, as in the response of a query."""
     return "STRING" if is_sketch(type_) and field.type == STRING else type_
-
-
-def _queries(node: Node) -> Iterator[DruidQuery]:
-    return (n for n in all_nodes(node) if isinstance(n, DruidQuery))

@@ -220,7 +220,7 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: Plan
 
 def _conditions(node: Node) -> dict[int, Rex]:
     """The conditions on all rows that are read of a table, by the identity of the scan."""
-    every = list(all_nodes(node))
+    every = [n for plan in with_ctes(node) for n in plan.walk()]
     readers = Counter(id(below) for n in every for below in n.inputs)
     filters = (n for n in every if isinstance(n, nodes.Filter) and isinstance(n.input, TableScan))
     return {id(each.input): each.condition for each in filters if readers[id(each.input)] == 1}
