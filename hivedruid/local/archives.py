@@ -21,8 +21,8 @@ from hivedruid.local.artifacts import cache_folder
 from hivedruid.local.java import version_text
 from hivedruid.private import private_folder
 
-KEPT = 3
-"""The number of archives that are kept: the most recently used ones, of some 200 MB each."""
+KEPT = 5
+"""The number of archives that are kept: the most recently used ones, of 60 to 200 MB each."""
 SPACE = 600_000_000
 """The free bytes that writing an archive requires."""
 ABANDONED = 3600.0
@@ -60,23 +60,16 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._part = path.with_suffix(f".{os.getpid()}.part")
+        self.part = path.with_suffix(f".{os.getpid()}.part")
+        """The file to write."""
         self.used = False
 
     def options(self) -> list[str]:
         """The options for the JVM; none if an archive cannot be written."""
         self.used = is_usable(self._path)
-        folder = self._path.parent
-        try:
-            if self.used:
-                os.utime(self._path)
-                return [f"-XX:SharedArchiveFile={self._path}", *_QUIET]
-            private_folder(folder)
-            if not _is_guarded(folder) or shutil.disk_usage(folder).free < SPACE:
-                return []
-        except OSError:
-            return []
-        return [f"-XX:ArchiveClassesAtExit={self._part}", *_QUIET]
+        if self.used:
+            return reading(self._path)
+        return [f"-XX:ArchiveClassesAtExit={self.part}", *_QUIET] if can_be_written(self._path) else []
 
     def prevented_start(self, returncode: int, output: str) -> bool:
         """Whether the JVM, which exited, may start without these options: it crashed, or it refused to write an archive
@@ -95,15 +88,34 @@ class Archive:
             if self._has_crashed(returncode):
                 self._path.unlink()
             elif returncode in _NORMAL and complete:
-                self._part.chmod(0o600)
-                self._part.replace(self._path)
+                self.part.chmod(0o600)
+                self.part.replace(self._path)
                 _remove_old(self._path.parent)
         with suppress(OSError):
-            self._part.unlink()
+            self.part.unlink()
 
 
 _QUIET = ("-Xshare:auto", "-Xlog:cds*=off", "-Xlog:class+path*=off")
 """No warning about classes that cannot be archived, or an archive that does not fit."""
+
+
+def reading(archive: Path) -> list[str]:
+    """The options for a JVM that uses the archive; none if it is not usable."""
+    if not is_usable(archive):
+        return []
+    with suppress(OSError):
+        os.utime(archive)
+    return [f"-XX:SharedArchiveFile={archive}", *_QUIET]
+
+
+def can_be_written(archive: Path) -> bool:
+    """Whether the archive's folder has enough space, and is not accessible to others; creates the folder."""
+    folder = archive.parent
+    try:
+        private_folder(folder)
+        return _is_guarded(folder) and shutil.disk_usage(folder).free >= SPACE
+    except OSError:
+        return False
 
 
 def is_usable(archive: Path) -> bool:
@@ -127,6 +139,7 @@ def _is_guarded(folder: Path) -> bool:
 
 def _remove_old(folder: Path) -> None:
     archives = sorted(folder.glob("*.jsa"), key=lambda archive: archive.stat().st_mtime)
-    abandoned = [part for part in folder.glob("*.part") if part.stat().st_mtime < time() - ABANDONED]
+    unfinished = (*folder.glob("*.part"), *folder.glob("*.classes"))
+    abandoned = [file for file in unfinished if file.stat().st_mtime < time() - ABANDONED]
     for file in (*archives[:-KEPT], *abandoned):
         file.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from pathlib import Path
 from hivedruid import defaults
 from hivedruid.errors import ExecutionError, UsageError
 from hivedruid.local import artifacts, processes
+from hivedruid.local.class_data import ClassData
 from hivedruid.local.health import ready, serves_all
 from hivedruid.local.java import java_command
 from hivedruid.local.services import HEAPS, SERVICES, Heap, data, kafka_format_settings, properties, write_configuration
@@ -44,7 +45,7 @@ START_SECONDS = 300.0
 STOP_SECONDS = 20.0
 """Seconds to wait for a process to stop before it is killed."""
 ATTEMPTS = 3
-"""The number of attempts with other ports if a port is taken between the check and the start."""
+"""The number of attempts if a port is taken between the check and the start, or a class-data archive is damaged."""
 
 _NOT_IN_PATHS = (":", ",")
 """The separators of class paths, and of Kafka's log.dirs."""
@@ -82,6 +83,7 @@ class LocalCluster:
                 )
         self._heap = heap
         self._progress = progress or (lambda _: None)
+        self._class_data: Mapping[str, ClassData] = {}
 
     def up(self, *, druid: bool = True, kafka: bool = True) -> LocalServices:
         """Start the processes that do not run yet, wait until they are ready, and make the cluster this home's default.
@@ -99,9 +101,11 @@ class LocalCluster:
                 try:
                     self._start(wanted)
                     break
-                except _PortTakenError:
+                except _AgainError:
                     if attempt == ATTEMPTS:
                         raise
+            for class_data in self._class_data.values():
+                class_data.write()
             if druid:
                 keep_cluster_id(self.home)
                 defaults.write(self.home, {"druid.url": "local"})
@@ -204,6 +208,7 @@ class LocalCluster:
         """Start those of `wanted` that do not run, and wait for all; on failure, stop the processes started here."""
         missing = [name for name in wanted if name not in self._alive()]
         started: list[str] = []
+        self._class_data = {}
         try:
             if missing:
                 self._configure(missing)
@@ -233,8 +238,16 @@ class LocalCluster:
             others = {number for other, number in ports.items() if other != port}
             ports[port] = processes.choose_port(ports.get(port), others)
         write_state(self.home, replace(state, ports=ports))
-        jars = {part: [artifacts.cache_path(jar) for jar in group] for part, group in groups.items()}
-        write_configuration(self.home, HEAPS[state.heap], ports, jars)
+        # A class is searched in the jars in their order, so the largest are first.
+        by_size = {part: sorted(group, key=lambda jar: -jar.size) for part, group in groups.items()}
+        jars = {part: [artifacts.cache_path(jar) for jar in group] for part, group in by_size.items()}
+        partial = {service.part for name, service in SERVICES.items() if name not in missing}
+        lists = data(self.home, "tmp")
+        known = {part: ClassData(paths, lists, complete=part not in partial) for part, paths in jars.items()}
+        self._class_data = known
+        write_configuration(
+            self.home, HEAPS[state.heap], ports, jars, lambda service, name: known[service.part].options(name)
+        )
 
     def _format_kafka(self) -> None:
         """Create Kafka's folder, once; it is renamed when it is complete."""
@@ -245,25 +258,22 @@ class LocalCluster:
         settings = folder(self.home) / "conf" / "kafka" / "format.properties"
         values = kafka_format_settings(self.home, read_state(self.home).ports, unfinished)
         settings.write_text(properties(values), encoding="ascii")
-        jars = [str(artifacts.cache_path(jar)) for jar in artifacts.locked_group("kafka")]
-        command = [
-            str(java_command()),
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            os.pathsep.join(jars),
-            "kafka.tools.StorageTool",
-        ]
+        class_data = self._class_data["kafka"]
+        options = ["-XX:TieredStopAtLevel=1", *class_data.options("kafka.format"), "-cp", class_data.class_path]
+        command = [str(java_command()), *options, "kafka.tools.StorageTool"]
         command += ["format", "-t", _random_uuid(), "-c", str(settings)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0:
-            lines = (done.stderr + done.stdout).strip().splitlines() or ["no output"]
-            raise ExecutionError(f"cannot format Kafka's folder {unfinished}: {lines[-1]}")
+            output = done.stderr + done.stdout
+            lines = output.strip().splitlines() or ["no output"]
+            error = _AgainError if class_data.is_dropped(output) else ExecutionError
+            raise error(f"cannot format Kafka's folder {unfinished}: {lines[-1]}")
         unfinished.replace(target)
 
     def _await(self, wanted: list[str]) -> None:
         """Wait until all of `wanted` are ready and, with Druid, all existing segments are loaded.
 
-        Raises ExecutionError if a process exits or on timeout, _PortTakenError if another port may help.
+        Raises ExecutionError if a process exits or on timeout, _AgainError if it may start the next time.
         """
         started = time.monotonic()
         waiting = list(wanted)
@@ -284,7 +294,9 @@ class LocalCluster:
     def _exit_error(self, name: str) -> ExecutionError:
         log = processes.log_file(self.home, name)
         words = processes.last_words(log)
-        error = _PortTakenError if any(text in processes.end_of(log) for text in _PORT_TAKEN) else ExecutionError
+        class_data, end = self._class_data.get(SERVICES[name].part), processes.end_of(log)
+        may_start = any(text in end for text in _PORT_TAKEN) or (class_data is not None and class_data.is_dropped(end))
+        error = _AgainError if may_start else ExecutionError
         return error(f"{name} exited during startup: {words}", hint=processes.see_log(name))
 
     def _timeout_error(self, waiting: list[str], seconds: float) -> ExecutionError:
@@ -326,8 +338,8 @@ class LocalCluster:
         return [name for name, _ in strays]
 
 
-class _PortTakenError(ExecutionError):
-    """A service exited because its port is in use."""
+class _AgainError(ExecutionError):
+    """A service exited because its port is in use, or it crashed with a class-data archive, which was removed."""
 
 
 def _check_memory(missing: list[str], heap: Heap) -> None:

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hivedruid.errors import ExecutionError
@@ -32,20 +32,27 @@ def start(home: Path, name: str) -> Started:
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # Java derives the encoding of file names from it
     for key in ("CLASSPATH", "JDK_JAVA_OPTIONS", "KAFKA_OPTS"):
         environment.pop(key, None)
+    pid = detached(command, log, cwd=folder(home), environment=environment)
+    ticks = start_ticks(pid)
+    if ticks is None:
+        raise ExecutionError(f"{name} exited immediately after it was started: {last_words(log)}", hint=see_log(name))
+    return Started(pid, ticks, time.time())
+
+
+def detached(
+    command: Sequence[str], log: Path, *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> int:
+    """Start a process that is detached from this process and its terminal; returns its id."""
     done = subprocess.run(
         ["/bin/sh", "-c", _DETACHED, "sh", str(log), *command],
-        cwd=folder(home),
+        cwd=cwd,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         start_new_session=True,
         check=True,
     )
-    pid = int(done.stdout)
-    ticks = start_ticks(pid)
-    if ticks is None:
-        raise ExecutionError(f"{name} exited immediately after it was started: {last_words(log)}", hint=see_log(name))
-    return Started(pid, ticks, time.time())
+    return int(done.stdout)
 
 
 def stop(home: Path, processes: Sequence[tuple[str, Started]], patience: float) -> None:

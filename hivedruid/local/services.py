@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,8 +103,12 @@ _LOGGING = """\
 """
 
 
-def write_configuration(home: Path, heap: Heap, ports: Mapping[str, int], jars: Mapping[str, list[Path]]) -> None:
-    """Write the configuration of every service whose artifacts are in `jars` (by part). Raises OSError."""
+def write_configuration(
+    home: Path, heap: Heap, ports: Mapping[str, int], jars: Mapping[str, list[Path]],
+    options: Callable[[Service, str], list[str]] = lambda _, __: [],
+) -> None:  # fmt: skip
+    """Write the configuration of every service whose artifacts are in `jars` (by part); `options` returns more options
+    for the JVM of a service. Raises OSError."""
     for name, service in SERVICES.items():
         if service.part in jars:
             conf = arguments_file(home, name).parent
@@ -113,7 +117,7 @@ def write_configuration(home: Path, heap: Heap, ports: Mapping[str, int], jars: 
             (conf / _FILES.get(name, "runtime.properties")).write_text(
                 properties(_settings(home, name, heap, ports)), encoding="ascii"
             )
-            arguments = _arguments(home, name, heap, jars[service.part])
+            arguments = _arguments(home, name, heap, jars[service.part], options(service, name))
             arguments_file(home, name).write_text("\n".join(map(_quoted, arguments)) + "\n", encoding="utf-8")
     if "druid" in jars:
         common = folder(home) / "conf" / "common"
@@ -145,14 +149,19 @@ def data(home: Path, name: str) -> Path:
     return folder(home) / "data" / name
 
 
-def _arguments(home: Path, name: str, heap: Heap, jars: list[Path]) -> list[str]:
-    """The arguments of `java` for a service."""
+def _arguments(home: Path, name: str, heap: Heap, jars: list[Path], options: list[str]) -> list[str]:
+    """The arguments of `java` for a service.
+
+    Druid reads its properties as resources of the class path. Their folders follow the jars, because a class-data
+    archive requires that the class path begins with that of the archive, which consists of jars.
+    """
     conf = arguments_file(home, name).parent
-    class_path = [conf.parent / "common", conf] if SERVICES[name].main.startswith(_DRUID) else [conf]
+    folders = [conf.parent / "common", conf] if SERVICES[name].main.startswith(_DRUID) else []
     arguments = [
         f"-Xmx{heap.sizes[name]}m",
         f"-XX:MaxDirectMemorySize={heap.direct}m",
         *heap.flags,
+        *options,
         "-XX:+ExitOnOutOfMemoryError",
         f"-XX:ErrorFile={folder(home) / 'logs' / name}.crash",
         "-Duser.timezone=UTC",
@@ -163,7 +172,7 @@ def _arguments(home: Path, name: str, heap: Heap, jars: list[Path]) -> list[str]
         f"-Dlog4j2.configurationFile={(conf / 'log4j2.xml').as_uri()}",
         *(_DRUID_FLAGS if SERVICES[name].part == "druid" else ()),
         "-cp",
-        os.pathsep.join(map(str, [*class_path, *jars])),
+        os.pathsep.join(map(str, [*jars, *folders])),
         *SERVICES[name].main.split(),
     ]
     if name in _FILES:

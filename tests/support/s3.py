@@ -25,7 +25,7 @@ import pytest
 import requests
 
 from hivedruid.filesystems import Access, Location, open_location
-from hivedruid.local import artifacts, services
+from hivedruid.local import artifacts, class_data, services
 from hivedruid.local.artifacts import Artifact
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.java import java_command
@@ -200,6 +200,7 @@ def druid_in_s3(home: Path, server: S3Server) -> Iterator[LocalServices]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(services, "_common", with_s3)
             patch.setattr(artifacts, "locked_group", lambda name: (*group(name), locked("druid-s3-extensions")))
+            patch.setattr(class_data, "can_be_written", lambda _: False)  # an archive for a single start
             running = cluster.up(kafka=False)
         yield running
     finally:
