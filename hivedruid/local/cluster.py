@@ -104,8 +104,8 @@ class LocalCluster:
                 except _AgainError:
                     if attempt == ATTEMPTS:
                         raise
-            for class_data in self._class_data.values():
-                class_data.write()
+            for part in sorted(self._class_data, reverse=True):  # Kafka's first, which takes a quarter of the time
+                self._class_data[part].write()
             if druid:
                 keep_cluster_id(self.home)
                 defaults.write(self.home, {"druid.url": "local"})

@@ -18,7 +18,9 @@ import pytest
 
 from hivedruid import defaults
 from hivedruid.errors import ExecutionError, UsageError
+from hivedruid.local.archives import archive_path, is_usable
 from hivedruid.local.cluster import START_SECONDS, LocalCluster
+from hivedruid.local.java import java_command
 from hivedruid.local.processes import log_file
 from hivedruid.local.services import data
 from hivedruid.local.state import arguments_file, folder, read_state, running, runs
@@ -192,7 +194,10 @@ def test_down_and_up_again_with_a_port_taken_and_no_state(local: LocalCluster) -
 
 
 def test_down_stops_only_its_own(local: LocalCluster, other: LocalCluster) -> None:
+    archive = kafka_archive(local)
+    until(lambda: is_usable(archive), "the class-data archive that the first start of this cache writes")
     services = other.up(druid=False)
+    assert f" {archive}\n" in Path(f"/proc/{pids(other)['kafka']}/maps").read_text()
     assert (services.broker, services.kafka != "") == ("", True)
     assert defaults.read(other.home) == {}
     until(lambda: states(other) == {**dict.fromkeys(DRUID, "stopped"), "kafka": "up"}, "Kafka alone is up")
@@ -201,6 +206,14 @@ def test_down_stops_only_its_own(local: LocalCluster, other: LocalCluster) -> No
     assert local.down(clean=True) == [*DRUID, "kafka"]
     assert not folder(local.home).exists()
     assert defaults.read(local.home) == {}
+
+
+def kafka_archive(local: LocalCluster) -> Path:
+    """The class-data archive for the class path of Kafka."""
+    lines = arguments_file(local.home, "kafka").read_text(encoding="utf-8").splitlines()
+    archive = archive_path(java_command(), lines[lines.index('"-cp"') + 1].strip('"'))
+    assert archive is not None
+    return archive
 
 
 def test_killed_launcher(other: LocalCluster) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hivedruid.commands import local
 from hivedruid.local.artifacts import GROUPS
 from hivedruid.local.java import java_command
-from hivedruid.local.services import HEAPS, SERVICES, properties, write_configuration
+from hivedruid.local.services import HEAPS, SERVICES, Service, properties, write_configuration
 from hivedruid.local.state import HOST, arguments_file, folder
 
 PORTS = {port: 20000 + number for number, port in enumerate(p for s in SERVICES.values() for p in s.ports)}
@@ -45,6 +45,21 @@ def test_arguments_are_read_back_as_they_are(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert f"derby.system.home = {folder(home)}/data/metadata" in done.stderr
     assert "user.timezone = UTC" in done.stderr
+
+
+def test_folders_follow_the_jars(tmp_path: Path) -> None:
+    """A class-data archive requires it. Kafka and ZooKeeper need no folder."""
+    jars = [tmp_path / "a.jar", tmp_path / "b.jar"]
+
+    def options(service: Service, name: str) -> list[str]:
+        return [f"-Dtold={service.part} {name}"]
+
+    write_configuration(tmp_path, HEAPS["small"], PORTS, {"druid": jars, "kafka": jars}, options)
+    conf = folder(tmp_path) / "conf"
+    for name, folders in {"broker": [conf / "common", conf / "broker"], "zookeeper": [], "kafka": []}.items():
+        lines = arguments_file(tmp_path, name).read_text(encoding="utf-8").splitlines()
+        assert lines[lines.index('"-cp"') + 1] == f'"{":".join(map(str, [*jars, *folders]))}"'
+        assert f'"-Dtold={SERVICES[name].part} {name}"' in lines
 
 
 def test_only_what_is_started_is_configured(tmp_path: Path) -> None:
