@@ -81,12 +81,15 @@ def java_version(java: Path) -> int:
 
 @cache
 def version_text(java: Path) -> str:
-    """What `java -version` prints: the version and build of Java and of its JVM."""
+    """What `java -version` prints: the version and build of Java and of its JVM. The options that it has picked up from
+    the environment are not part of it.
+    """
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ConnectError(f"cannot run {java}: {error}", hint=_INSTALL) from error
-    return answer.stderr + answer.stdout
+    lines = (answer.stderr + answer.stdout).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(("Picked up ", "NOTE: Picked up ")))
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid.errors import ConnectError
-from hivedruid.local.java import java_command
+from hivedruid.local.java import java_command, version_text
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +108,14 @@ def test_command(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert done.stderr.startswith("error: Java 17 to 23 is required, but ")
     assert done.stderr.count("\n") == 2
+
+
+def test_options_of_the_environment_are_not_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a JVM with other options would have another class-data archive."""
+    java = java_command()
+    plain = version_text(java)
+    version_text.cache_clear()
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dsome=option")
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-Dother=option")
+    assert version_text(java) == plain
+    assert "option" not in plain
