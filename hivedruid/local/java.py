@@ -19,6 +19,9 @@ OLDEST_VERSION, NEWEST_VERSION = 17, 23
 INSTALLED = Path("/usr/lib/jvm")
 """Where Linux distributions install Java, one folder each."""
 
+_OPTIONS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""The variables with options for every JVM."""
+
 _REQUIRED = f"Java {OLDEST_VERSION} to {NEWEST_VERSION} is required"
 _INSTALL = "install a Java 17 runtime (OpenJDK 17, or pip install 'hivedruid[java]'), or set JAVA_HOME to its folder"
 
@@ -81,15 +84,17 @@ def java_version(java: Path) -> int:
 
 @cache
 def version_text(java: Path) -> str:
-    """What `java -version` prints: the version and build of Java and of its JVM. The options that it has picked up from
-    the environment are not part of it.
+    """What `java -version` prints: the version and build of Java and of its JVM, without the options of the
+    environment, some of which it would print, too.
     """
+    environment = {key: value for key, value in os.environ.items() if key not in _OPTIONS}
     try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        answer = subprocess.run(
+            [java, "-version"], env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ConnectError(f"cannot run {java}: {error}", hint=_INSTALL) from error
-    lines = (answer.stderr + answer.stdout).splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith(("Picked up ", "NOTE: Picked up ")))
+    return answer.stderr + answer.stdout
 
 
 def main() -> int:

@@ -116,6 +116,6 @@ def test_options_of_the_environment_are_not_part_of_the_version(monkeypatch: pyt
     plain = version_text(java)
     version_text.cache_clear()
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dsome=option")
-    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-Dother=option")
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")  # printed as `emulated-client`
     assert version_text(java) == plain
-    assert "option" not in plain
+    version_text.cache_clear()
