@@ -95,19 +95,18 @@ def secured_kafka(home: Path) -> Iterator[Secured]:
         }
 
     local = LocalCluster(home, heap="small")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(services, "_kafka", with_listeners)
-        try:
-            with pytest.MonkeyPatch.context() as of_broker:
-                allowed = "-Dorg.apache.kafka.sasl.oauthbearer.allowed"
-                of_broker.setenv("JAVA_TOOL_OPTIONS", f"{allowed}.urls={served.as_uri()} {allowed}.files={served}")
-                home.mkdir(parents=True, exist_ok=True)
-                served.write_text(keys(), encoding="ascii")
-                started = local.up(druid=False)
-            with topics_of(started.kafka) as topics:
-                yield Secured(started.kafka, sasl, tls, unsigned, topics)
-        finally:
-            local.down(clean=True)
+    try:
+        with pytest.MonkeyPatch.context() as of_broker:  # and not of the tests' other clusters
+            of_broker.setattr(services, "_kafka", with_listeners)
+            allowed = "-Dorg.apache.kafka.sasl.oauthbearer.allowed"
+            of_broker.setenv("JAVA_TOOL_OPTIONS", f"{allowed}.urls={served.as_uri()} {allowed}.files={served}")
+            home.mkdir(parents=True, exist_ok=True)
+            served.write_text(keys(), encoding="ascii")
+            started = local.up(druid=False)
+        with topics_of(started.kafka) as topics:
+            yield Secured(started.kafka, sasl, tls, unsigned, topics)
+    finally:
+        local.down(clean=True)
 
 
 def with_sasl(mechanism: str = "PLAIN", config: str = "") -> dict[str, str]:
