@@ -25,10 +25,12 @@ from hivedruid.spark.paths import is_visible_here
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hivedruid.catalog.table import Column
+    from hivedruid.catalog.footers import StoredFile
+    from hivedruid.catalog.table import Column, Table
 
+MOST_FILES = 100
 MOST_ROWS = 1_000_000
-"""The maximum number of rows of the files."""
+"""The maximum number of rows of all files."""
 MOST_EVALUATED = 10_000
 """The maximum number of values, or of rows, for which a condition is evaluated other than by Arrow."""
 GREGORIAN = date(1582, 10, 15)
@@ -56,12 +58,10 @@ def _rows(keys: FileKeys) -> pa.Table:
     import pyarrow as pa
     from pyarrow import compute, parquet
 
-    folder = local_path(keys.table.location or "")
-    files = files_in(folder) if folder is not None else []
     needed = frozenset(keys.columns).union(*map(refs, keys.conditions))
     columns = [column for column in keys.table.columns if column.name in needed]
     parts, count = [], 0
-    for each in files:
+    for each in _files(keys.table):
         with parquet.ParquetFile(each.path) as file:
             count += file.metadata.num_rows
             if count > MOST_ROWS:
@@ -75,6 +75,20 @@ def _rows(keys: FileKeys) -> pa.Table:
         if column.type == DATE and (compute.min(rows[column.name]).as_py() or GREGORIAN) < GREGORIAN:
             raise Unsure("a date before the Gregorian calendar")
     return rows
+
+
+def _files(table: Table) -> list[StoredFile]:
+    """The files that Spark reads. It also reads folders behind links, and names such as `_a=1`, which Hive hides."""
+    folder = local_path(table.location or "")
+    if folder is None:
+        raise NotLocal("the table is elsewhere")
+    files = files_in(folder)
+    if len(files) > MOST_FILES:
+        raise NotLocal("the table has too many files")
+    for each in folder.rglob("*"):
+        if (each.is_symlink() and each.is_dir()) or (each.name.startswith("_") and "=" in each.name):
+            raise NotLocal(f"{each} may contain rows")
+    return files
 
 
 def _stored_names(schema: pa.Schema, columns: Sequence[Column]) -> list[str]:

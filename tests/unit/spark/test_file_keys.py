@@ -102,7 +102,7 @@ def test_only_small_files_on_this_machine_are_read(dim: Table, monkeypatch: pyte
     keys = keys_of(dim, "upper(country) = 'DE'")
     assert keys_in_files(keys, {}) is not None
     assert keys_in_files(keys, {"spark.remote": "sc://elsewhere"}) is None
-    for name, limit in (("MOST_ROWS", ROWS - 1), ("MOST_EVALUATED", 3)):
+    for name, limit in (("MOST_ROWS", ROWS - 1), ("MOST_EVALUATED", 3), ("MOST_FILES", 1)):
         with monkeypatch.context() as patch:
             patch.setattr(file_keys, name, limit)
             assert keys_in_files(keys, {}) is None
@@ -128,6 +128,19 @@ def _old_date(rows: pa.Table) -> pa.Table:
 def test_files_that_spark_converts_are_left_to_it(dim: Table, change: Callable[[pa.Table], pa.Table]) -> None:
     keys = keys_of(dim, "month = 3 AND day IS NOT NULL")
     parquet.write_table(change(TABLE), Path(dim.location or "") / "c.parquet")
+    assert keys_in_files(keys, {}) is None
+
+
+@pytest.mark.parametrize("place", ["link", "_k=1"])
+def test_folders_that_only_spark_reads(dim: Table, home: Home, tmp_path: Path, place: str) -> None:
+    """A missing key would lose rows of the result."""
+    keys = keys_of(dim, "month = 3")
+    more = tmp_path / "more" if place == "link" else Path(dim.location or "") / place
+    more.mkdir()
+    parquet.write_table(TABLE.set_column(0, "K", pa.array([1_000] * ROWS, pa.int64())), more / "c.parquet")
+    if place == "link":
+        (Path(dim.location or "") / place).symlink_to(more)
+    assert (1_000,) in without_nulls(list(home.runner.rows(keys.job)))
     assert keys_in_files(keys, {}) is None
 
 
