@@ -204,7 +204,7 @@ def test_segments_that_cannot_be_read(
 ) -> None:
     over(home, of_druid)
     home.run(f"SET hivedruid.druid.read={mode}")
-    monkeypatch.setattr("hivedruid.actions.segments.WORTH", 1)
+    monkeypatch.setattr("hivedruid.actions.segments.FEW", 1)
     monkeypatch.setenv("WRONG", "hunter3")
     for reference, reason in (("env:WRONG", "ACCESS_DENIED"), ("env:UNSET", "UNSET, which is not set")):
         home.run(f"SET hivedruid.s3.secret.key={reference}")
