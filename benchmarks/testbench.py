@@ -8,11 +8,11 @@ single statements differ by half between runs of the same Spark. The rows are co
 digits; the LIMIT at the end of a statement is removed, so that ties and the order of nulls do not matter.
 
 Without `--druid` both read the Parquet files (the total at most 1.1 times Spark's, the 90th percentile 1.3). With it
-the fact tables are in the embedded store or, with `--url`, on a running cluster, their decimals as doubles, and Spark
-reads the files with the same values as doubles (the total at most 1.0). With `--managed` all tables are managed tables.
-`--plan` only plans the statements, and compares that with sqlglot's parser alone (median at most 60 ms, worst 500 ms);
-with `--druid` it also counts the statements for which Druid does more than scan (at least 80 of TPC-DS). `--write` puts
-the table into docs/performance.md.
+the fact tables are in the embedded store or, if `--home` is that of a local cluster or `--url` that of any, in Druid,
+their decimals as doubles, and Spark reads the files with the same values as doubles (the total at most 1.0). With
+`--managed` all tables are managed tables. `--plan` only plans the statements, and compares that with sqlglot's parser
+alone (median at most 60 ms, worst 500 ms); with `--druid` it also counts the statements for which Druid does more than
+scan (at least 80 of TPC-DS). `--write` puts the table into docs/performance.md.
 """
 
 from __future__ import annotations
