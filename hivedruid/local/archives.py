@@ -66,9 +66,10 @@ class Archive:
 
     def options(self) -> list[str]:
         """The options for the JVM; none if an archive cannot be written."""
-        self.used = is_usable(self._path)
+        options = reading(self._path)
+        self.used = bool(options)
         if self.used:
-            return reading(self._path)
+            return options
         return [f"-XX:ArchiveClassesAtExit={self.part}", *_QUIET] if can_be_written(self._path) else []
 
     def prevented_start(self, returncode: int, output: str) -> bool:

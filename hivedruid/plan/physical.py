@@ -133,6 +133,11 @@ class DruidInput:
     scan: FileScan | QueryScan | None = None
     undivided: str = ""
 
+    @property
+    def is_staged(self) -> bool:
+        """Whether this process reads all rows, of the query or of files, and hands them to Spark."""
+        return self.scan is None or (isinstance(self.scan, FileScan) and self.scan.is_in_process)
+
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> DruidInput:
         """The same with each of its native queries changed; those that run first come first."""
         reducers = tuple(reducer.with_reads(change) for reducer in self.reducers)

@@ -73,9 +73,10 @@ class SegmentScans:
         known = self.segments.get(source.table.data_source)
         if not isinstance(known, SegmentFiles):
             return None
-        is_in_process = self._is_in_process(query, source, known)
+        rows = self._estimate(query, source, known)
+        is_in_process = self._is_in_process(known, rows)
         # the keys of a semi-join reduction are not known yet when Spark begins to plan a scan
-        if not is_in_process and (id(query) in self.reducers or not self._is_worth(query, source, known)):
+        if not is_in_process and (id(query) in self.reducers or not self._is_worth(rows)):
             return None
         done, left = self._divided(query, source, known)
         needed = set().union(*(refs(rex) for rex in (*query.exprs, *left)))
@@ -91,18 +92,16 @@ class SegmentScans:
         below: Node = bare if condition is None else Filter(columns, bare, condition)
         return Project(query.columns, below, query.exprs)
 
-    def _is_worth(self, query: DruidQuery, source: TableScan, known: SegmentFiles) -> bool:
-        if self.plan.context.settings.get(READ) == "segments":
-            return True
-        return self._estimate(query, source, known) >= WORTH
+    def _is_worth(self, rows: float) -> bool:
+        return self.plan.context.settings.get(READ) == "segments" or rows >= WORTH
 
-    def _is_in_process(self, query: DruidQuery, source: TableScan, known: SegmentFiles) -> bool:
+    def _is_in_process(self, known: SegmentFiles, rows: float) -> bool:
         """Whether this process reads the files, all of which are on this machine."""
         settings = self.plan.context.settings
         if settings.get(READ, "auto") != "auto" or other_machines(settings) or known.growing:
             return False
         is_here = all("://" not in file.location for file in known.files)
-        return is_here and FEW <= self._estimate(query, source, known) <= MOST_IN_PROCESS
+        return is_here and FEW <= rows <= MOST_IN_PROCESS
 
     def _estimate(self, query: DruidQuery, source: TableScan, known: SegmentFiles | ServedSegments) -> float:
         """The rows of a query; 0 if they cannot be estimated."""

@@ -18,7 +18,7 @@ from hivedruid.plan.literals import in_zone, zone_of
 from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn, TableScan, Transform, map_subqueries
 from hivedruid.plan.optimizer import Trace, optimize
 from hivedruid.plan.physical import Ask, CteInput, DruidInput, DruidRead, KeyFilter, ScriptInput, SparkJob, TableInput
-from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has, walk
+from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.segment_scans import NO_SEGMENTS, SegmentScans
 from hivedruid.plan.table_views import TableViews
@@ -230,7 +230,7 @@ def shared(node: Node, zone: str) -> Node:
     """The plan with every native query run once, even if it is read twice, such as that of a CTE; the second time under
     other names.
     """
-    queries = [n for n in all_nodes(node) if isinstance(n, DruidQuery)]
+    queries = list(native_queries(node))
     if len(queries) < 2:
         return node
     first: dict[str, DruidQuery] = {}
@@ -246,20 +246,7 @@ def shared(node: Node, zone: str) -> Node:
 def native_queries(node: Node) -> Iterator[DruidQuery]:
     """The native queries of a plan as they are sent: only the outermost of nested ones; including those of
     subqueries and of shared CTEs."""
-    for plan in with_ctes(node):
-        yield from _native_queries(plan)
-
-
-def _native_queries(node: Node) -> Iterator[DruidQuery]:
-    if isinstance(node, DruidQuery):
-        yield node
-        return
-    for rex in node.expressions():
-        for part in walk(rex):
-            if isinstance(part, Subquery):
-                yield from _native_queries(part.plan)
-    for child in node.inputs:
-        yield from _native_queries(child)
+    return (each for each in all_nodes(node) if isinstance(each, DruidQuery))
 
 
 def _replaced(node: Node, replacements: dict[int, Node]) -> Node:

@@ -13,7 +13,6 @@ from hivedruid.catalog.table import Table
 from hivedruid.filesystems import Access
 from hivedruid.kafka_secrets import in_files
 from hivedruid.plan.physical import CteInput, DruidInput, ScriptInput, SparkJob, TableInput
-from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.private import private_folder
 from hivedruid.spark import inputs, malformed, paths, remote, segment_scans, topics
@@ -114,13 +113,12 @@ class JobInputs:
     ) -> tuple[DataFrame, StructType | None]:
         """The rows of a native query, and their schema if it is known; `path` is its file of `_read_druid`."""
         spark, elsewhere = running.spark, not running.shares_files
-        is_whole = item.scan is None or (isinstance(item.scan, FileScan) and item.scan.is_in_process)
-        if is_whole and path is not None and not elsewhere:
+        if item.is_staged and path is not None and not elsewhere:
             return inputs.query_rows(spark, path)
         if isinstance(item.scan, QueryScan):
             return segment_scans.query_frame(spark, item.read, item.scan, None if elsewhere else path), None
         frames = []
-        if isinstance(item.scan, FileScan) and not is_whole:
+        if item.scan is not None and not item.is_staged:
             frames.append(segment_scans.file_frame(spark, item.read, item.scan, access, is_elsewhere=elsewhere))
         if path is not None:
             frames.append(remote.uploaded_rows(spark, path) if elsewhere else spark.read.parquet(paths.readable(path)))

@@ -374,13 +374,13 @@ class SparkRunner:
             if not isinstance(item, DruidInput):
                 continue
             scan = item.scan
-            if isinstance(scan, FileScan) and not scan.growing and not scan.is_in_process:
+            if isinstance(scan, FileScan) and not (scan.growing or item.is_staged):
                 continue
             private_folder(scratch.parent)
             private_folder(scratch)
             path = found[item.view] = scratch / f"{item.view}.parquet"
-            if scan is None or (isinstance(scan, FileScan) and scan.is_in_process):
-                if scan is None or not segment_scans.write_rows(item.read, scan, item.columns, path):
+            if item.is_staged:
+                if not isinstance(scan, FileScan) or not segment_scans.write_rows(item.read, scan, item.columns, path):
                     self._druid_reader(item.read, item.columns, path)
             elif self._storage is not None and isinstance(scan, FileScan):
                 self._storage().write_rows_of(item.read, scan.growing, item.columns, path)
