@@ -36,6 +36,7 @@ from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TIMESTAMP
 from hivedruid.clients.address import address
 from hivedruid.clients.druid import DruidClient
 from hivedruid.druid.ingestion import index_parallel_spec
+from hivedruid.engine.engine import DruidEngine
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import LocalServices
 from hivedruid.plan.physical import SparkJob
@@ -74,10 +75,14 @@ def druid_table(name: str) -> Table:
 # --- staging compared with Spark's own writer --------------------------------------------------------------------
 
 
+def _no_druid() -> DruidEngine:
+    raise AssertionError("the jobs have no native queries")
+
+
 class Staging:
     def __init__(self, folder: Path) -> None:
         self.home, self.folder = folder / "home", folder / "staged"
-        self.runner = SparkRunner(self.home, {}, lambda *_: None, lambda _: None, print)
+        self.runner = SparkRunner(self.home, {}, _no_druid, lambda _: None, print)
         self.spark = session.session({}, self.home)
 
     def staged(self, rows: int, folder: str) -> None:

@@ -441,7 +441,7 @@ class Session:
             from hivedruid.spark.jobs import SparkRunner
 
             self._spark = SparkRunner(
-                self.home, self.settings, lambda *read: self.druid().write_parquet(*read), self._progress, self._note,
+                self.home, self.settings, self.druid, self._progress, self._note,
                 self._segment_storage, AvroSchemas(self.settings), check_same, RejectsTables(self.home, self.catalog),
                 self._spark_name,
             )  # fmt: skip

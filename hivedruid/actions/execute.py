@@ -56,12 +56,12 @@ def _with_values(
     """The actions, planned with all values that they need; a value may depend on the results of earlier queries."""
     answers: dict[str, Sequence[Any]] = {}
     while actions and isinstance(actions[0], AskValues):
-        from hivedruid.actions.select.run import one_row
+        from hivedruid.actions.select.run import values
 
         first = _with_context(actions[:1], f"{query_id}-first{len(answers)}", services.query_context())[0]
         assert isinstance(first, AskValues)
         try:
-            answers |= {ask.key: one_row(ask.read, first.zone, services) for ask in first.asks}
+            answers |= values(first, services)
         except ResourceError as refused:
             return fallback(refused)
         actions = replan(answers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
@@ -12,7 +13,7 @@ from hivedruid.actions.statement_plan import StatementPlan
 from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.engine.capabilities import SegmentStorage
 from hivedruid.engine.engine import DruidEngine
-from hivedruid.engine.kinds import find
+from hivedruid.engine.kinds import find, require
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.segment_files import FEW, READ, SegmentFiles
@@ -27,22 +28,24 @@ def needed_segments(built: StatementPlan, snapshot: Snapshot, druid: Callable[[]
     if not sources or snapshot.unreachable is not None:
         return {}
     engine = druid()
-    storage = find(engine, SegmentStorage)
-    if storage is None:
+    if find(engine, SegmentStorage) is None:
         return {}
-    mode = snapshot.settings.get(READ, "auto")
-    found: dict[str, SegmentFiles | ServedSegments] = {}
-    for source in sorted(sources):
-        statistics = engine.statistics(source)
-        rows = (statistics.rows or 0) if statistics is not None else 0
-        if mode == "segments" or (mode == "auto" and rows >= FEW):
-            files = _reachable(storage.segment_files(source), snapshot.settings, mode)
-            if not files.problem:
-                found[source] = files
-                continue
-        if rows >= least_rows(snapshot.settings):
-            found[source] = _sendable(storage, source, statistics, snapshot.settings)
-    return found
+    names = sorted(sources)
+    found = engine.each([partial(_needed, source, snapshot.settings) for source in names])
+    return {name: each for name, each in zip(names, found, strict=True) if each is not None}
+
+
+def _needed(source: str, settings: Mapping[str, str], engine: DruidEngine) -> SegmentFiles | ServedSegments | None:
+    """The segments of a data source, None if queries are to be used."""
+    storage = require(engine, SegmentStorage)
+    mode = settings.get(READ, "auto")
+    statistics = engine.statistics(source)
+    rows = (statistics.rows or 0) if statistics is not None else 0
+    if mode == "segments" or (mode == "auto" and rows >= FEW):
+        files = _reachable(storage.segment_files(source), settings, mode)
+        if not files.problem:
+            return files
+    return _sendable(storage, source, statistics, settings) if rows >= least_rows(settings) else None
 
 
 def _scanned(action: Action) -> set[str]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from hivedruid.clients import wire
 from hivedruid.clients.address import DruidAddress
-from hivedruid.clients.druid import QUERY, DruidClient
-from hivedruid.clients.failures import AnswerError, broken_off
+from hivedruid.clients.native_queries import NativeQueries
 from hivedruid.clients.overlord import Overlord
+from hivedruid.clients.side_by_side import SideBySide
 from hivedruid.druid.limits import DruidLimits
-from hivedruid.druid.projections import without_projections
 from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
 from hivedruid.engine.capabilities import (
     Archiving,
@@ -34,15 +30,12 @@ from hivedruid.engine.capabilities import (
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.kept_secrets import KeptSecrets
-from hivedruid.responses import answers
-from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.clients.analyses import Analyses
     from hivedruid.clients.ingest import Ingestion
     from hivedruid.clients.status import ServiceStatus
-    from hivedruid.clients.version import Broker
     from hivedruid.druid.retention import Rule
     from hivedruid.engine.archiving import Held, Holding, Span
     from hivedruid.engine.compaction import AutomaticCompaction, CompactionLimits
@@ -58,11 +51,16 @@ if TYPE_CHECKING:
     from hivedruid.plan.segment_queries import ServedSegments
     from hivedruid.responses.queries import DruidAccess
 
+T = TypeVar("T")
+
 PATIENCE, SLOT_PATIENCE = 300.0, 600.0
 """Seconds to wait for segments to be loaded or dropped, and for a free task slot."""
+QUERIES_AT_ONCE = 4
+"""Maximum number of concurrent native queries of a statement."""
 
 
 class DruidCluster(
+    NativeQueries,
     DruidEngine,
     Loading,
     DeepStorage,
@@ -90,47 +88,44 @@ class DruidCluster(
         slot_patience: float = SLOT_PATIENCE,
         kept: KeptSecrets | None = None,
     ) -> None:
-        self.address = address
+        super().__init__(address, note)
         self.kept = kept or KeptSecrets()
-        self.client = DruidClient(address)
         self.patience, self.slot_patience = patience, slot_patience
         self.progress = progress
-        self.note = note
-        self.see_version: Callable[[str], None] = lambda _: None
-        """Receives the version of the broker, once."""
-        self._broker: Broker | None = None
         self._limits: DruidLimits | None = None
         self._analyses: dict[str, Analyses] = {}
         """Those of the last `schema` of each data source, which are also the source of its statistics."""
+        self._files: dict[str, tuple[str, SegmentFiles]] = {}
+        """The broker's timeline of each data source, and the files of its segments."""
+        self._others = SideBySide(self._other, QUERIES_AT_ONCE)
 
     @property
     def url(self) -> str:
         return self.address.url
 
+    def each(self, asked: Sequence[Callable[[DruidEngine], T]]) -> list[T]:
+        """The results of independent requests, sent concurrently; see `DruidEngine.each`."""
+        if len(asked) < 2:
+            return [ask(self) for ask in asked]
+        self._check()
+        return self._others.each(asked)
+
+    def _other(self) -> DruidCluster:
+        """The same cluster over other connections."""
+        other = DruidCluster(self.address, progress=self.progress, note=self.note, kept=self.kept)
+        other._broker, other._limits = self._broker, self._limits
+        other._analyses, other._files = self._analyses, self._files
+        return other
+
     def interrupt(self) -> None:
         self.client.interrupt()
+        self._others.interrupt()
 
     def close(self) -> None:
         self.client.close()
+        self._others.close()
 
     # --- reading -----------------------------------------------------------------------------------------------
-
-    def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
-        """The rows of a native query, streamed; see `DruidEngine.rows`."""
-        self._check()
-        count = 0
-        query = self._with_context(answers.sent(read.query))
-        with closing(self.client.query(query)) as chunks:
-            try:
-                for row in answers.rows(read, chunks):
-                    yield row
-                    count += 1
-            except MalformedError as error:
-                raise self._malformed(error) from error
-            except TruncatedError as error:
-                raise broken_off(self.address.broker, f" after {count} row(s)") from error
-        if count == 0 and read.over_nothing is not None:
-            yield from self.rows(read.over_nothing)
 
     def segments(self, data_source: str) -> tuple[Segment, ...]:
         """The segments that queries read now; see `SegmentLists.segments`."""
@@ -151,8 +146,8 @@ class DruidCluster(
         from hivedruid.clients.segment_files import segment_files
 
         self._check()
-        found = segment_files(self, data_source)
         analyses = self._last_analyses(data_source)
+        found = segment_files(self, data_source, analyses.timeline, self._files)
         return replace(found, types=analyses.types, statistics=analyses.statistics)
 
     def served_segments(self, data_source: str) -> ServedSegments:
@@ -209,27 +204,6 @@ class DruidCluster(
             self.schema(data_source)
         return self._analyses[data_source]
 
-    def answer(self, query: Mapping[str, Any], shape: type[wire.Shape]) -> list[wire.Shape]:
-        """The complete response of a native query: `shape` is the type of its items."""
-        found: list[wire.Shape] = []
-        with closing(self.client.query(self._with_context(query))) as chunks:
-            stream = JsonStream(chunks)
-            try:
-                for item in stream.array():
-                    try:
-                        found.append(wire.fitted(item, shape))
-                    except ValueError as error:
-                        raise MalformedError(str(error), json.dumps(item)) from None
-                stream.end()
-            except MalformedError as error:
-                raise self._malformed(error) from error
-            except TruncatedError as error:
-                raise broken_off(self.address.broker, "") from error
-        return found
-
-    def _malformed(self, error: MalformedError) -> AnswerError:
-        return self.client.unexpected("POST", "broker", QUERY, error.text, error.message)
-
     def statistics(self, data_source: str) -> TableStatistics | None:
         """Statistics as of the last `schema`; see `DruidEngine.statistics`."""
         return self._last_analyses(data_source).statistics
@@ -239,13 +213,6 @@ class DruidCluster(
         from hivedruid.clients.statistics import analysed
 
         return analysed(self, data_source, columns)
-
-    def _with_context(self, query: Mapping[str, Any]) -> dict[str, Any]:
-        """The query with an id, for cancellation, and a timeout, unless its context already sets them."""
-        timeout = round(self.address.query_timeout * 1000)
-        if self._broker is None or not self._broker.version.has("projections in part"):
-            query = without_projections(query)
-        return {**query, "context": {"queryId": str(uuid4()), "timeout": timeout, **(query.get("context") or {})}}
 
     # --- limits and version ------------------------------------------------------------------------------------
 
@@ -262,14 +229,6 @@ class DruidCluster(
         from hivedruid.clients.status import SERVICES, service_status
 
         return tuple(service_status(self.client, service, self.address.base(service)) for service in SERVICES)
-
-    def _check(self) -> Broker:
-        """Refuse, once, a Druid whose null handling differs from SQL. Raises UnsupportedError."""
-        if self._broker is None:
-            from hivedruid.clients.version import check_version
-
-            self._broker = check_version(self)
-        return self._broker
 
     # --- writing -----------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,13 +25,23 @@ LOOKS = 3
 """Attempts to find a segment of the broker's timeline in the metadata store: it may have been replaced in between."""
 
 
-def segment_files(cluster: DruidCluster, data_source: str) -> SegmentFiles:
-    """See `SegmentStorage.segment_files`.
+def segment_files(
+    cluster: DruidCluster, data_source: str, timeline: str | None, known: MutableMapping[str, tuple[str, SegmentFiles]]
+) -> SegmentFiles:
+    """See `SegmentStorage.segment_files`. `timeline` is the broker's as of the statement's beginning, None if it is not
+    known or has growing segments; `known` are the files of earlier timelines: those of a used segment do not change.
 
     The timeline comes first: each of its segments that a historical has is in the coordinator's copy of the metadata,
     since the coordinator had it loaded, unless it was replaced in between.
     """
     segments = Segments(cluster.client, data_source)
+    if timeline is not None:
+        if data_source in known and known[data_source][0] == timeline:
+            return known[data_source][1]
+        found = located(segments.of_timeline(timeline), _stored(cluster, data_source))
+        if found is not None:
+            known[data_source] = (timeline, found)
+            return found
     for _ in range(LOOKS):
         visible = segments.visible()
         found = located(visible, _stored(cluster, data_source))

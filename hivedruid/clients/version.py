@@ -12,7 +12,7 @@ from hivedruid.druid.versions import NEWEST, OLDEST, DruidVersion, major_of
 from hivedruid.errors import ConnectError, DruidError, UnsupportedError
 
 if TYPE_CHECKING:
-    from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.clients.native_queries import NativeQueries
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Broker:
     sketches: bool
 
 
-def check_version(cluster: DruidCluster) -> Broker:
+def check_version(cluster: NativeQueries) -> Broker:
     """Raises UnsupportedError if the null handling of the cluster differs from SQL."""
     version, has_sketches = "", False
     try:
@@ -52,7 +52,7 @@ def check_version(cluster: DruidCluster) -> Broker:
     return Broker(DruidVersion(version), has_sketches)
 
 
-def _has_legacy_nulls(cluster: DruidCluster) -> bool:
+def _has_legacy_nulls(cluster: NativeQueries) -> bool:
     probe = {
         "queryType": "scan",
         "dataSource": {"type": "inline", "columnNames": ["x"], "columnTypes": ["STRING"], "rows": [[""]]},

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.druid.limits import DruidLimits
     from hivedruid.plan.physical import DruidRead
+
+T = TypeVar("T")
 
 
 class DruidEngine(Protocol):
@@ -58,9 +60,14 @@ class DruidEngine(Protocol):
         LONG is BIGINT, DOUBLE and FLOAT are DOUBLE (a FLOAT as its decimal text spells it), STRING is VARCHAR.
         """
 
+    def each(self, asked: Sequence[Callable[[DruidEngine], T]]) -> list[T]:
+        """The results of independent requests, in order. A cluster is sent several at a time, each from a thread of its
+        own."""
+        return [ask(self) for ask in asked]
+
     def interrupt(self) -> None:
-        """End the native query that another thread is waiting for; that thread gets a DruidError. Without such a query
-        nothing happens."""
+        """End the native queries that other threads are waiting for; these threads get a DruidError. Without such
+        queries nothing happens."""
 
     def close(self) -> None:
         """Close files and connections."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -29,7 +30,7 @@ from hivedruid.iceberg.metadata import TableState
 from hivedruid.iceberg.partitions import ALL_ROWS, PartitionSize, Values, partition_sizes
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.kafka_secrets import has_references
-from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
+from hivedruid.plan.physical import DruidInput, SparkJob, TableInput
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.private import private_file, private_folder
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 
     from hivedruid.druid.planned_segments import SegmentPlan
     from hivedruid.engine.capabilities import SegmentStorage
+    from hivedruid.engine.engine import DruidEngine
     from hivedruid.plan.java_calls import Signature, UnknownSignature
     from hivedruid.spark.metastore_iceberg import Commit
     from hivedruid.spark.session import Job
@@ -75,10 +77,6 @@ if TYPE_CHECKING:
     from hivedruid.spark.topic_formats import Schemas
 
 T = TypeVar("T")
-
-DruidReader = Callable[[DruidRead, Sequence[str], Path], None]
-"""Writes a native query's rows to one Parquet file with the given column names: LONG as BIGINT, STRING as VARCHAR,
-times as BIGINT milliseconds."""
 
 TopicCheck = Callable[[Table, TopicState], None]
 """Raises KafkaError if the topic of a Kafka table is not the one of that state any more."""
@@ -100,7 +98,7 @@ class SparkRunner:
         self,
         home: Path,
         settings: Mapping[str, str],
-        druid_reader: DruidReader,
+        druid: Callable[[], DruidEngine],
         progress: Callable[[str], None],
         note: Callable[[str], None],
         storage: Callable[[], SegmentStorage] | None = None,
@@ -111,7 +109,7 @@ class SparkRunner:
     ) -> None:
         self._home = home.absolute()
         self._settings = settings
-        self._druid_reader = druid_reader
+        self._druid = druid
         self._storage = storage
         self._check_topic = check_topic
         self._rejects = rejects
@@ -370,6 +368,7 @@ class SparkRunner:
         """A file for each of the job's native queries, by view: its rows as Parquet; for a scan of segment files, those
         of its growing segments; for one that Spark sends in pieces, the access to Druid."""
         found: dict[str, Path] = {}
+        staged: list[Callable[[DruidEngine], None]] = []
         for item in job.inputs:
             if not isinstance(item, DruidInput):
                 continue
@@ -380,13 +379,14 @@ class SparkRunner:
             private_folder(scratch)
             path = found[item.view] = scratch / f"{item.view}.parquet"
             if item.is_staged:
-                if not isinstance(scan, FileScan) or not segment_scans.write_rows(item.read, scan, item.columns, path):
-                    self._druid_reader(item.read, item.columns, path)
+                staged.append(partial(segment_scans.stage, item, path))
             elif self._storage is not None and isinstance(scan, FileScan):
                 self._storage().write_rows_of(item.read, scan.growing, item.columns, path)
             elif self._storage is not None:
                 private_file(path)
                 path.write_text(self._storage().access().to_json(), encoding="utf-8")
+        if staged:
+            self._druid().each(staged)
         return found
 
     @contextmanager

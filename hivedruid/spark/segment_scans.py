@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.errors import SegmentReadError
 from hivedruid.filesystems import Access, local_copy
-from hivedruid.plan.physical import DruidRead
+from hivedruid.plan.physical import DruidInput, DruidRead
 from hivedruid.plan.segment_files import READ, FileScan, pieces
 from hivedruid.plan.segment_queries import THRESHOLD, QueryScan
 from hivedruid.responses.answers import sent
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.engine.engine import DruidEngine
     from hivedruid.spark.segment_source import FileRequest, QueryRequest
 
 
@@ -35,6 +36,13 @@ def file_frame(
     parts = tuple((piece,) for piece in pieces(read.spans, scan.files))
     request = FileRequest(fields, read.query.get("filter"), scan.stored, access, parts)
     return _frame(spark, request, scan.types, is_elsewhere=is_elsewhere)
+
+
+def stage(item: DruidInput, path: Path, druid: DruidEngine) -> None:
+    """Write the rows of an input as one Parquet file: from the segment files in this process, else with its query."""
+    scan = item.scan
+    if not isinstance(scan, FileScan) or not write_rows(item.read, scan, item.columns, path):
+        druid.write_parquet(item.read, item.columns, path)
 
 
 def write_rows(read: DruidRead, scan: FileScan, columns: Sequence[str], path: Path) -> bool:

@@ -169,7 +169,7 @@ class Engines:
         if constant is not None:
             return in_utc(constant)
         self._shown.clear()  # a job drops its views, and others may have the same names
-        runner = SparkRunner(self.home, SETTINGS, engine.write_parquet, lambda _: None, lambda _: None)
+        runner = SparkRunner(self.home, SETTINGS, lambda: engine, lambda _: None, lambda _: None)
         return in_utc(runner.rows(spark_job(plan)))
 
     # --- Spark over the raw rows -----------------------------------------------------------------------------------

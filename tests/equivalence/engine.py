@@ -75,7 +75,7 @@ class Engine:
         self.real = real
         self.store = EmbeddedStore(home, open_database(home))
         self.settings = SETTINGS
-        self.runner = SparkRunner(home, self.settings, self.store.write_parquet, lambda _: None, lambda _: None)
+        self.runner = SparkRunner(home, self.settings, lambda: self.store, lambda _: None, lambda _: None)
         self.spark: SparkSession = session.session(self.settings, home)
         self.world: World | None = None
         self.tables: tuple[Table, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.select.model import (
@@ -21,6 +22,9 @@ from hivedruid.cells import padded
 from hivedruid.errors import PlanError
 from hivedruid.plan.physical import DruidRead
 from hivedruid.results import Result, ResultColumn, begun
+
+if TYPE_CHECKING:
+    from hivedruid.engine.engine import DruidEngine
 
 
 def run(action: Action, services: Services) -> Result:
@@ -50,10 +54,16 @@ def _run(action: SelectAction, services: Services) -> Result:
             assert_never(action)
 
 
-def one_row(read: DruidRead, zone: str, services: Services) -> Sequence[Any]:
+def values(action: AskValues, services: Services) -> dict[str, Sequence[Any]]:
+    """The row of each query, by its key."""
+    rows = services.druid().each([partial(one_row, ask.read, action.zone) for ask in action.asks])
+    return {ask.key: row for ask, row in zip(action.asks, rows, strict=True)}
+
+
+def one_row(read: DruidRead, zone: str, druid: DruidEngine) -> Sequence[Any]:
     from hivedruid.plan.decode import decode_rows
 
-    row, *_ = decode_rows(services.druid().rows(read), read.fields, zone)
+    row, *_ = decode_rows(druid.rows(read), read.fields, zone)
     return row
 
 
@@ -82,17 +92,19 @@ def _evaluate_locally(action: EvaluateLocally, services: Services) -> Result:
 
     most = action.plan.most
     try:
-        fetched = {item.view: _fetched(item.read, most, services) for item in action.plan.inputs}
+        inputs = action.plan.inputs
+        rows = services.druid().each([partial(_fetched, item.read, most) for item in inputs])
+        fetched = {item.view: each for item, each in zip(inputs, rows, strict=True)}
         return Result(action.plan.columns, iter(evaluated(action.plan, fetched)))
     except Unsure:
         return _run_spark_job(RunSparkJob(action.job), services)
 
 
-def _fetched(read: DruidRead, most: int, services: Services) -> list[tuple[Any, ...]]:
+def _fetched(read: DruidRead, most: int, druid: DruidEngine) -> list[tuple[Any, ...]]:
     from hivedruid.evaluation.exactness import Unsure
     from hivedruid.plan.decode import decode_rows
 
-    rows = list(islice(decode_rows(services.druid().rows(read), read.fields, "UTC"), most + 1))
+    rows = list(islice(decode_rows(druid.rows(read), read.fields, "UTC"), most + 1))
     if len(rows) > most:
         raise Unsure(f"a native query returned more than {most} rows")
     return rows

@@ -237,7 +237,7 @@ class _Run:
             columns = ()
             read = druid_read(count_of(self.table, spans, facts, columns))
         assert read is not None
-        rows, *sums = one_row(read, "UTC", self.services)
+        rows, *sums = one_row(read, "UTC", self.services.druid())
         return Counts(int(rows), dict(zip((column.name for column in columns), sums, strict=True)))
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import UNKNOWN, HiveType
+from hivedruid.engine.engine import DruidEngine
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob, TableInput
 from hivedruid.results import ResultColumn
 from hivedruid.spark import server, session
@@ -72,13 +73,15 @@ def eventually(condition: Callable[[], object]) -> None:
         sleep(0.02)
 
 
-def write_parquet(read: DruidRead, columns: Sequence[str], path: Path) -> None:
+class Literals(DruidEngine):
     """An engine that returns the rows in the query itself: each cell an SQL literal of DuckDB."""
-    names = ", ".join(f'"{column}"' for column in columns)
-    rows = ", ".join(f"({', '.join(row)})" for row in read.query["rows"])
-    with duckdb.connect() as connection:
-        where = "" if read.query.get("any", True) else "WHERE FALSE"
-        connection.execute(f"COPY (SELECT * FROM (VALUES {rows}) t({names}) {where}) TO '{path}' (FORMAT parquet)")
+
+    def write_parquet(self, read: DruidRead, columns: Sequence[str], path: Path) -> None:
+        names = ", ".join(f'"{column}"' for column in columns)
+        rows = ", ".join(f"({', '.join(row)})" for row in read.query["rows"])
+        with duckdb.connect() as connection:
+            where = "" if read.query.get("any", True) else "WHERE FALSE"
+            connection.execute(f"COPY (SELECT * FROM (VALUES {rows}) t({names}) {where}) TO '{path}' (FORMAT parquet)")
 
 
 @dataclass
@@ -91,7 +94,7 @@ class Home:
     statuses: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.runner = SparkRunner(self.path, self.settings, write_parquet, self.statuses.append, self.notes.append)
+        self.runner = SparkRunner(self.path, self.settings, Literals, self.statuses.append, self.notes.append)
 
     def query(self, sql: str, *inputs: DruidInput | TableInput | Table) -> list[tuple[Any, ...]]:
         return list(self.runner.rows(job(sql, *inputs)))

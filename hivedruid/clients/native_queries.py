@@ -1,0 +1,86 @@
+"""Native queries to the broker of a Druid cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from hivedruid.clients import wire
+from hivedruid.clients.address import DruidAddress
+from hivedruid.clients.druid import QUERY, DruidClient
+from hivedruid.clients.failures import AnswerError, broken_off
+from hivedruid.druid.projections import without_projections
+from hivedruid.responses import answers
+from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError
+
+if TYPE_CHECKING:
+    from hivedruid.clients.version import Broker
+    from hivedruid.plan.physical import DruidRead
+
+
+class NativeQueries:
+    """Sends native queries over the connections of one client. `note` receives notes for the user."""
+
+    def __init__(self, address: DruidAddress, note: Callable[[str], None]) -> None:
+        self.address = address
+        self.note = note
+        self.client = DruidClient(address)
+        self.see_version: Callable[[str], None] = lambda _: None
+        """Receives the version of the broker, once."""
+        self._broker: Broker | None = None
+
+    def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
+        """The rows of a native query, streamed; see `DruidEngine.rows`."""
+        self._check()
+        count = 0
+        query = self._with_context(answers.sent(read.query))
+        with closing(self.client.query(query)) as chunks:
+            try:
+                for row in answers.rows(read, chunks):
+                    yield row
+                    count += 1
+            except MalformedError as error:
+                raise self._malformed(error) from error
+            except TruncatedError as error:
+                raise broken_off(self.address.broker, f" after {count} row(s)") from error
+        if count == 0 and read.over_nothing is not None:
+            yield from self.rows(read.over_nothing)
+
+    def answer(self, query: Mapping[str, Any], shape: type[wire.Shape]) -> list[wire.Shape]:
+        """The complete response of a native query: `shape` is the type of its items."""
+        found: list[wire.Shape] = []
+        with closing(self.client.query(self._with_context(query))) as chunks:
+            stream = JsonStream(chunks)
+            try:
+                for item in stream.array():
+                    try:
+                        found.append(wire.fitted(item, shape))
+                    except ValueError as error:
+                        raise MalformedError(str(error), json.dumps(item)) from None
+                stream.end()
+            except MalformedError as error:
+                raise self._malformed(error) from error
+            except TruncatedError as error:
+                raise broken_off(self.address.broker, "") from error
+        return found
+
+    def _malformed(self, error: MalformedError) -> AnswerError:
+        return self.client.unexpected("POST", "broker", QUERY, error.text, error.message)
+
+    def _with_context(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """The query with an id, for cancellation, and a timeout, unless its context already sets them."""
+        timeout = round(self.address.query_timeout * 1000)
+        if self._broker is None or not self._broker.version.has("projections in part"):
+            query = without_projections(query)
+        return {**query, "context": {"queryId": str(uuid4()), "timeout": timeout, **(query.get("context") or {})}}
+
+    def _check(self) -> Broker:
+        """Refuse, once, a Druid whose null handling differs from SQL. Raises UnsupportedError."""
+        if self._broker is None:
+            from hivedruid.clients.version import check_version
+
+            self._broker = check_version(self)
+        return self._broker
