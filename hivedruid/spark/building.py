@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.types import Row
 
+    from hivedruid.spark.jobs import SparkRunner
+    from hivedruid.spark.parquet_tasks import ParquetPieces
+
 _LEAST_TASKS = "spark.sql.adaptive.coalescePartitions.minPartitionNum"
 
 
@@ -45,22 +48,64 @@ def build(
     removed on error. `is_elsewhere`: Spark runs on other machines, all of which must have access to the folder: a task
     that does not see it fails.
     """
-    from hivedruid.spark.segment_tasks import DIVIDED, PART, RESULT, Build, Divide
+    from hivedruid.spark.segment_tasks import DIVIDED, Divide
 
     if len(frame.columns) != len(table.columns):
         raise PlanError(f"{len(frame.columns)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(column.field_name for column in table.columns))
-    measured = summed_fields(spec["spec"]["dataSchema"])
     if is_elsewhere:
         ship(frame.sparkSession)
+    divided = frame.mapInArrow(Divide(plan.granularity), DIVIDED)
+    return _built(divided, table, spec, plan, folder, access, skip_timeless=skip_timeless)
+
+
+def build_from_files(
+    runner: SparkRunner,
+    pieces: ParquetPieces,
+    table: Table,
+    spec: Mapping[str, Any],
+    plan: SegmentPlan,
+    folder: str,
+    *,
+    skip_timeless: bool,
+) -> StagedRows | None:
+    """The same with columns of Parquet files that Spark's Python workers read; None if they cannot read them."""
+    from hivedruid.spark.jobs import NOTHING
+    from hivedruid.spark.parquet_tasks import PIECE, UNSUITABLE, DivideFiles
+    from hivedruid.spark.segment_tasks import DIVIDED
+
+    with runner.running(NOTHING) as spark, runner.handed_over([folder], ExecutionError) as access:
+        groups = spark.createDataFrame(list(pieces.groups), PIECE)
+        divided = groups.mapInArrow(DivideFiles(plan.granularity, pieces.columns), DIVIDED)
+        try:
+            return _built(divided, table, spec, plan, folder, access, skip_timeless=skip_timeless)
+        except Exception as error:
+            if UNSUITABLE in failures.full_text(error):
+                return None
+            raise
+
+
+def _built(
+    divided: DataFrame,
+    table: Table,
+    spec: Mapping[str, Any],
+    plan: SegmentPlan,
+    folder: str,
+    access: Access,
+    *,
+    skip_timeless: bool,
+) -> StagedRows:
+    """Build the segments of the rows of `segment_tasks.DIVIDED`."""
+    from hivedruid.spark.segment_tasks import PART, RESULT, Build
+
+    measured = summed_fields(spec["spec"]["dataSchema"])
     place = _prepared(folder, access)
     try:
-        divided = frame.mapInArrow(Divide(plan.granularity), DIVIDED)
         moved = divided.hint("rebalance", PART).sortWithinPartitions(PART)
         built = moved.mapInArrow(Build(plan, folder, tuple(measured.items()), access), RESULT)
         results: list[Row] = []
-        with _small_tasks(frame.sparkSession):
-            SparkCall(frame.sparkSession, lambda: results.extend(built.collect())).wait()
+        with _small_tasks(divided.sparkSession):
+            SparkCall(divided.sparkSession, lambda: results.extend(built.collect())).wait()
         staged = _staged(results, plan, measured, folder)
         if staged.skipped and not skip_timeless:
             raise ExecutionError(

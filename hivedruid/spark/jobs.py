@@ -169,7 +169,7 @@ class SparkRunner:
             if plan is not None:
                 from hivedruid.spark.building import build
 
-                with self._handed_over([folder], ExecutionError) as access:
+                with self.handed_over([folder], ExecutionError) as access:
                     return build(
                         frame, table, spec, plan, folder, access,
                         skip_timeless=skip_timeless, is_elsewhere=bool(other_machines(self._settings)),
@@ -341,7 +341,7 @@ class SparkRunner:
             with (
                 self._job(job, target) as running,
                 status.shown(running.spark, self._settings, details, self._progress, self.note),
-                self._handed_over(_segment_locations(job), SegmentReadError) as access,
+                self.handed_over(_segment_locations(job), SegmentReadError) as access,
             ):
                 needed = job if has_frames else NOTHING
                 with self._job_inputs.frames(running, needed, druid_files, access, scratch) as frames:
@@ -444,7 +444,7 @@ class SparkRunner:
             self.note(launch.OPEN_DRIVER.format(reason=reason))
 
     @contextmanager
-    def _handed_over(self, locations: Iterable[str], failure: type[HiveDruidError]) -> Iterator[Access]:
+    def handed_over(self, locations: Iterable[str], failure: type[HiveDruidError]) -> Iterator[Access]:
         """How Spark's processes access these locations. Those on this machine may have another environment than this
         process: for the duration of the block, its secrets are in private files. Raises `failure` without a secret."""
         access = Access.of(self._settings)

@@ -7,17 +7,16 @@ local evaluation: once for each distinct value, if they read one column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
-from hivedruid.actions.statistics.files import files_in
-from hivedruid.catalog.types import DATE, STRING, HiveType
+from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, STRING
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
 from hivedruid.evaluation.functions import Given
-from hivedruid.filesystems import local_path
 from hivedruid.plan.physical import FileKeys
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs, substitute, walk
 from hivedruid.spark.paths import is_visible_here
@@ -25,8 +24,6 @@ from hivedruid.spark.paths import is_visible_here
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hivedruid.catalog.footers import StoredFile
-    from hivedruid.catalog.table import Column, Table
 
 MOST_FILES = 100
 MOST_ROWS = 1_000_000
@@ -61,12 +58,16 @@ def _rows(keys: FileKeys) -> pa.Table:
     needed = frozenset(keys.columns).union(*map(refs, keys.conditions))
     columns = [column for column in keys.table.columns if column.name in needed]
     parts, count = [], 0
-    for each in _files(keys.table):
+    for each in files_of(keys.table, MOST_FILES):
         with parquet.ParquetFile(each.path) as file:
             count += file.metadata.num_rows
             if count > MOST_ROWS:
                 raise NotLocal("the files have too many rows")
-            names = _stored_names(file.schema_arrow, columns)
+            names = names_in(file.schema_arrow, columns)
+            for name, column in zip(names, columns, strict=True):
+                if column.type in (FLOAT, DOUBLE):
+                    raise NotLocal(f"values of type {column.type}")
+                check_type(file.schema_arrow, name, column.type)
             parts.append(file.read(names).select(names).rename_columns([column.name for column in columns]))
     if not parts or len(columns) < len(needed):
         raise NotLocal("the table has no files")
@@ -75,46 +76,6 @@ def _rows(keys: FileKeys) -> pa.Table:
         if column.type == DATE and (compute.min(rows[column.name]).as_py() or GREGORIAN) < GREGORIAN:
             raise Unsure("a date before the Gregorian calendar")
     return rows
-
-
-def _files(table: Table) -> list[StoredFile]:
-    """The files that Spark reads. It also reads folders behind links, and names such as `_a=1`, which Hive hides."""
-    folder = local_path(table.location or "")
-    if folder is None:
-        raise NotLocal("the table is elsewhere")
-    files = files_in(folder)
-    if len(files) > MOST_FILES:
-        raise NotLocal("the table has too many files")
-    for each in folder.rglob("*"):
-        if (each.is_symlink() and each.is_dir()) or (each.name.startswith("_") and "=" in each.name):
-            raise NotLocal(f"{each} may contain rows")
-    return files
-
-
-def _stored_names(schema: pa.Schema, columns: Sequence[Column]) -> list[str]:
-    """The names of these columns in a file, which contains values of their types."""
-    names = {name.lower(): name for name in schema.names}
-    if len(names) < len(schema.names):
-        raise NotLocal("names of columns differ only in case")
-    stored = [names.get(column.field_name.lower(), "") for column in columns]
-    for name, column in zip(stored, columns, strict=True):
-        if not name or schema.field(name).type != _arrow_type(column.type):
-            raise NotLocal(f"the files have no {column.name} of type {column.type}")
-    return stored
-
-
-def _arrow_type(hive: HiveType) -> pa.DataType:
-    import pyarrow as pa
-
-    if hive.name == "decimal":
-        return pa.decimal128(*hive.params)
-    plain = {
-        "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64(), "date": pa.date32(),
-        "boolean": pa.bool_(), "string": pa.string(), "varchar": pa.string(), "char": pa.string(),
-    }  # fmt: skip
-    if hive.name not in plain:
-        raise NotLocal(f"values of type {hive}")
-    return plain[hive.name]
 
 
 _PLAIN = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})

@@ -187,7 +187,10 @@ def _cold(action: IngestDruid) -> list[str]:
 def _way(action: IngestDruid) -> list[str]:
     """Who builds the segments, if that needs an explanation."""
     if action.segments is not None:
-        return [f"    segments: built by Spark in {action.segments.root} ({action.segments.because})"]
+        built = [f"    segments: built by Spark in {action.segments.root} ({action.segments.because})"]
+        if action.segments.columns is None:
+            return built
+        return [*built, "    columns: copied by Spark's Python workers, if all values in the files have their types"]
     return [f"    segments: built by the task ({action.native_because})"] if action.native_because else []
 
 

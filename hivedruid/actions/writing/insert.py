@@ -36,6 +36,7 @@ from hivedruid.iceberg.partitions import ALL_ROWS
 from hivedruid.parser.statements import TableName
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
+from hivedruid.plan.file_columns import file_columns
 from hivedruid.plan.nodes import Node
 from hivedruid.plan.operands import NESTED, same_shape
 from hivedruid.plan.rex import Call, Literal, Rex
@@ -293,7 +294,8 @@ def write(
     if not table.has_data_source:
         return plan, WriteTable(checked(job, table, snapshot), table, replaces != "nothing")
     action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
-    return plan, with_way(action, node, {column.name: column.type for column in columns}, snapshot, builder.note, span)
+    types = {column.name: column.type for column in columns}
+    return plan, with_way(action, node, file_columns(plan.node), types, snapshot, builder.note, span)
 
 
 def _constants(node: Node, position: int) -> list[Literal]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hivedruid.druid.planned_segments import SegmentPlan
     from hivedruid.operations.loads import LoadJob
     from hivedruid.operations.topics import TopicJob
+    from hivedruid.plan.file_columns import FileColumns
     from hivedruid.plan.file_counts import FileCount
     from hivedruid.plan.physical import DruidRead, SparkJob
 
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class SegmentWriting:
     """How segments are built, and the root folder of deep storage. `is_required`: the setting requires segments, so
-    that the statement fails if they cannot be published."""
+    that the statement fails if they cannot be published. `columns`: those of Parquet files, if the statement only
+    copies columns."""
 
     plan: SegmentPlan
     root: str
     is_required: bool
     because: str
+    columns: FileColumns | None = None
 
 
 @dataclass(frozen=True)

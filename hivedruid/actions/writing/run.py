@@ -198,11 +198,12 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
     try:
         services.engine(Loading).check(action.spec)
         skips = services.setting("hivedruid.null.time") == "skip"
-        plan = writing.plan if writing is not None else None
-        staged = services.spark().stage(
-            reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips, plan=plan,
-            division=division,
-        )  # fmt: skip
+        staged = _copied(action, writing, folder, services, skip_timeless=skips) if division is None else None
+        if staged is None:
+            staged = services.spark().stage(
+                reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips,
+                plan=writing.plan if writing is not None else None, division=division,
+            )  # fmt: skip
         batch = cold.staged_batch(action, staged, division, services)
         with services.catalog.transaction() if batch is not None else nullcontext():
             store.move(job, "staged", staged=staged, spec=staging.filled(action.spec, folder))
@@ -215,6 +216,24 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
         services.note(f"{staged.skipped} {rows} not written to {job.full_name}")
     return staged
+
+
+def _copied(
+    action: IngestDruid, writing: SegmentWriting | None, folder: str, services: Services, *, skip_timeless: bool
+) -> StagedRows | None:
+    """The segments of a statement that only copies columns of Parquet files; None for others, and if only Spark can
+    read a file."""
+    if writing is None or writing.columns is None:
+        return None
+    from hivedruid.actions.writing.copied_columns import parquet_pieces
+    from hivedruid.spark.building import build_from_files
+
+    pieces = parquet_pieces(writing.columns, action.table)
+    if pieces is None:
+        return None
+    return build_from_files(
+        services.spark(), pieces, action.table, action.spec, writing.plan, folder, skip_timeless=skip_timeless
+    )
 
 
 def _publishable(action: IngestDruid, services: Services) -> SegmentWriting | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note
     from hivedruid.catalog.types import HiveType
+    from hivedruid.plan.file_columns import FileColumns
 
 SETTING = "hivedruid.druid.write"
 FEW_ROWS = 100_000
@@ -28,13 +29,15 @@ FEW_BYTES = 8 << 20
 def with_way(
     action: IngestDruid,
     node: Node,
+    columns: FileColumns | None,
     types: Mapping[str, HiveType],
     snapshot: Snapshot,
     note: Note,
     span: Span | None,
 ) -> IngestDruid:
-    """The action with the way that the setting requires, or that suits it best. `node` computes the rows, `types` are
-    those of the staged fields. Raises UnsupportedError if segments are required and cannot be built."""
+    """The action with the way that the setting requires, or that suits it best. `node` computes the rows, which may be
+    `columns` of files; `types` are those of the staged fields. Raises UnsupportedError if segments are required and
+    cannot be built."""
     setting, root = snapshot.settings.get(SETTING, "auto"), snapshot.segment_root
     if root is None:
         return action
@@ -52,7 +55,8 @@ def with_way(
         except UnsupportedError as error:
             reason = error.message
         else:
-            return replace(action, segments=SegmentWriting(plan, root.folder, is_required, because))
+            copied = None if other_machines(snapshot.settings) else columns
+            return replace(action, segments=SegmentWriting(plan, root.folder, is_required, because, copied))
     if is_required:
         raise UnsupportedError(
             f"cannot build the segments of {action.table.full_name}: {reason}", span=span, hint=f"SET {SETTING}=auto"

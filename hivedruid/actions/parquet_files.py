@@ -1,0 +1,64 @@
+"""The Parquet files of a table as this process and Spark's Python workers read them with Arrow: only if every value is
+the one that Spark would read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.statistics.files import files_in
+from hivedruid.catalog.types import HiveType
+from hivedruid.filesystems import local_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hivedruid.catalog.footers import StoredFile
+    from hivedruid.catalog.table import Column, Table
+
+
+def files_of(table: Table, most: int) -> list[StoredFile]:
+    """The files that Spark reads, at most this number. It also reads folders behind links, and names such as `_a=1`,
+    which Hive hides. Raises ValueError if these exist, or if the files are elsewhere."""
+    folder = local_path(table.location or "")
+    if folder is None:
+        raise ValueError("the table is elsewhere")
+    files = files_in(folder)
+    if len(files) > most:
+        raise ValueError("the table has too many files")
+    for each in folder.rglob("*"):
+        if (each.is_symlink() and each.is_dir()) or (each.name.startswith("_") and "=" in each.name):
+            raise ValueError(f"{each} may contain rows")
+    return files
+
+
+def names_in(schema: pa.Schema, columns: Sequence[Column]) -> list[str]:
+    """The names of these columns in a file. Raises ValueError if it does not have them all."""
+    names = {name.lower(): name for name in schema.names}
+    if len(names) < len(schema.names):
+        raise ValueError("names of columns differ only in case")
+    stored = [names.get(column.field_name.lower(), "") for column in columns]
+    if not all(stored):
+        raise ValueError("the file does not have all columns")
+    return stored
+
+
+def check_type(schema: pa.Schema, name: str, hive: HiveType) -> None:
+    """Raise ValueError unless the values of a column in a file have exactly this type."""
+    if schema.field(name).type != _arrow_type(hive):
+        raise ValueError(f"the column {name} is not of type {hive}")
+
+
+def _arrow_type(hive: HiveType) -> pa.DataType:
+    import pyarrow as pa
+
+    if hive.name == "decimal":
+        return pa.decimal128(*hive.params)
+    plain = {
+        "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64(), "date": pa.date32(),
+        "float": pa.float32(), "double": pa.float64(), "boolean": pa.bool_(),
+        "string": pa.string(), "varchar": pa.string(), "char": pa.string(),
+    }  # fmt: skip
+    if hive.name not in plain:
+        raise ValueError(f"values of type {hive}")
+    return plain[hive.name]

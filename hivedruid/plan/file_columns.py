@@ -1,0 +1,55 @@
+"""Queries that return nothing but columns of Parquet files, whose rows need not pass through Spark's JVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import TIMESTAMP
+from hivedruid.plan.nodes import Node, Project, TableScan
+from hivedruid.plan.rex import Call, Ref, Rex, substitute
+
+MOMENTS = "to_millis"
+"""The function whose result are milliseconds."""
+_SAME = frozenset({"tinyint", "smallint", "int", "bigint", "float", "double", "string"})
+"""The types whose values are staged as they are."""
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """All rows of a table of Parquet files without partitions: these of its columns, in this order. Timestamps are
+    returned in milliseconds."""
+
+    table: Table
+    columns: tuple[Column, ...]
+
+
+def file_columns(node: Node) -> FileColumns | None:
+    """The columns that a plan returns; None if it computes anything else than the milliseconds of a timestamp."""
+    exprs: tuple[Rex, ...] = tuple(column.ref for column in node.columns)
+    while isinstance(node, Project):
+        exprs = tuple(substitute(rex, node.mapping) for rex in exprs)
+        node = node.input
+    if not isinstance(node, TableScan):
+        return None
+    table = node.table
+    if table.kind != "files" or table.format != "parquet" or table.has_partitions or not table.location:
+        return None
+    names = {column.id: column.name for column in node.columns}
+    found = [_column(rex, table, names) for rex in exprs]
+    columns = tuple(column for column in found if column is not None)
+    return FileColumns(table, columns) if len(columns) == len(found) else None
+
+
+def _column(rex: Rex, table: Table, names: dict[str, str]) -> Column | None:
+    """The column of the table that an expression returns."""
+    moment = isinstance(rex, Call) and rex.op == MOMENTS
+    if isinstance(rex, Call) and moment:
+        (rex,) = rex.args
+    if not isinstance(rex, Ref):
+        return None
+    column = table.column(names[rex.id])
+    if column is None or column.type != rex.type:
+        return None
+    fits = column.type == TIMESTAMP if moment else column.type.name in _SAME
+    return column if fits else None
