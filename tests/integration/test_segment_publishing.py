@@ -201,6 +201,23 @@ def test_materialized_view(writer: Writer) -> None:
     assert len(used - first) == 1, "only one day has changed"
 
 
+def test_columns_of_parquet_files(writer: Writer, tmp_path: Path) -> None:
+    """They are copied by Spark's Python workers; from a file with a time before 1900 Spark reads all rows instead."""
+    folder = tmp_path / "rows"
+    writer.run(f"CREATE EXTERNAL TABLE f_{{t}} (`__time` TIMESTAMP, n BIGINT) STORED AS PARQUET LOCATION '{folder}'")
+    writer.run(f"INSERT INTO f_{{t}} {values(1, *DAYS)}")
+    create(writer)
+    insert = "INSERT INTO t_{t} SELECT * FROM f_{t}"
+    copied = "    columns: copied by Spark's Python workers, if all values in the files have their types"
+    assert (copied,) in writer.run(f"{SEGMENTS}; EXPLAIN {insert}")
+    assert (copied,) not in writer.run(f"EXPLAIN {insert} WHERE n > 1")
+    writer.run(insert)
+    writer.run(f"INSERT INTO f_{{t}} {values(4, '1899-12-31')}; {insert}")
+    assert rows(writer) == [1, 1, 2, 2, 3, 3, 4]
+    assert all(map(is_built, writer.segments("t")))
+    assert writer.run("SELECT `__time` FROM t_{t} WHERE n = 4") == writer.run("SELECT `__time` FROM f_{t} WHERE n = 4")
+
+
 def test_where_the_overlord_refuses_actions(cluster: Cluster, tmp_path: Path) -> None:
     """`auto` takes the task and says why; `segments` fails before anything is written."""
     (tmp_path / "rows").mkdir()
