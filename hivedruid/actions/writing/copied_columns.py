@@ -55,13 +55,12 @@ def _checked(file: ParquetFile, columns: FileColumns) -> list[str]:
 
 
 def _check_moments(file: ParquetFile, name: str) -> None:
-    """Spark reads nanoseconds that are not INT96 as numbers."""
+    """Raise ValueError unless a column has moments in UTC. Spark reads nanoseconds that are not INT96 as numbers."""
     import pyarrow as pa
 
-    position = file.schema_arrow.get_field_index(name)
-    leaf = next(i for i in range(len(file.schema)) if file.schema.column(i).path.partition(".")[0] == name)
-    is_int96 = file.schema.column(leaf).physical_type == "INT96"
-    kind = file.schema_arrow.field(position).type
-    fits = pa.types.is_timestamp(kind) and (is_int96 or kind.unit in ("ms", "us")) and kind.tz in (None, "UTC")
-    if not fits:
-        raise ValueError(f"the column {name} has no timestamps in microseconds")
+    kind = file.schema_arrow.field(name).type
+    if not pa.types.is_timestamp(kind) or kind.tz not in (None, "UTC"):
+        raise ValueError(f"the column {name} has no timestamps in UTC")
+    leaves = map(file.schema.column, range(len(file.schema)))
+    if kind.unit == "ns" and not any(leaf.path == name and leaf.physical_type == "INT96" for leaf in leaves):
+        raise ValueError(f"the column {name} has nanoseconds")
