@@ -147,7 +147,7 @@ class DruidCluster(
 
         self._check()
         analyses = self._last_analyses(data_source)
-        found = segment_files(self, data_source, analyses.timeline, self._files)
+        found = segment_files(self, data_source, self._files)
         return replace(found, types=analyses.types, statistics=analyses.statistics)
 
     def served_segments(self, data_source: str) -> ServedSegments:

@@ -26,27 +26,25 @@ LOOKS = 3
 
 
 def segment_files(
-    cluster: DruidCluster, data_source: str, timeline: str | None, known: MutableMapping[str, tuple[str, SegmentFiles]]
+    cluster: DruidCluster, data_source: str, known: MutableMapping[str, tuple[str, SegmentFiles]]
 ) -> SegmentFiles:
-    """See `SegmentStorage.segment_files`. `timeline` is the broker's as of the statement's beginning, None if it is not
-    known or has growing segments; `known` are the files of earlier timelines: those of a used segment do not change.
+    """See `SegmentStorage.segment_files`. `known` are the last timelines with their files, by data source: the files of
+    used segments do not change, unlike those that tasks are still writing.
 
     The timeline comes first: each of its segments that a historical has is in the coordinator's copy of the metadata,
     since the coordinator had it loaded, unless it was replaced in between.
     """
     segments = Segments(cluster.client, data_source)
-    if timeline is not None:
+    for _ in range(LOOKS):
+        timeline = segments.timeline()
         if data_source in known and known[data_source][0] == timeline:
             return known[data_source][1]
         found = located(segments.of_timeline(timeline), _stored(cluster, data_source))
-        if found is not None:
+        if found is None:
+            continue
+        if not found.growing:
             known[data_source] = (timeline, found)
-            return found
-    for _ in range(LOOKS):
-        visible = segments.visible()
-        found = located(visible, _stored(cluster, data_source))
-        if found is not None:
-            return found
+        return found
     return SegmentFiles(problem="segments were replaced while they were listed")
 
 

@@ -163,8 +163,7 @@ class SegmentStorage(Protocol):
     """Keeps segments that other processes can read: as files, or by queries."""
 
     def segment_files(self, data_source: str) -> SegmentFiles:
-        """The files of the segments that queries read, and the segments that only tasks have; as of the last call of
-        `DruidEngine.schema`, if there was one."""
+        """The files of the segments that queries read now, and the segments that only tasks have."""
 
     def write_rows_of(
         self, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path

@@ -112,7 +112,6 @@ def test_removal_and_later_rows(table: Table) -> None:
     table.insert({1: 7, 3: 8})
     assert table.values() == [5, 6, 7, 8]
     if isinstance(table.engine, DruidCluster):
-        table.engine.schema(table.name)
         files = table.engine.segment_files(table.name)
         assert not files.problem, "the broker lists the tombstone beside the new rows"
         assert len(files.files) == 3

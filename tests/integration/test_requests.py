@@ -88,18 +88,13 @@ def test_names_in_paths(druid: DruidCluster, name: str) -> None:
 def test_the_files_of_segments_that_stay_are_listed_once(
     watched: DruidCluster, druid: DruidCluster, names: list[str], sent: Sent, load_of: MakeLoad
 ) -> None:
-    """From the second statement on: the first reads the segments of the data source as a whole."""
     name = names[0]
-    for _ in range(2):
-        watched.schema(name)
-        files = watched.segment_files(name)
+    files = watched.segment_files(name)
     assert len(files.files) == 2
     sent.clear()
-    watched.schema(name)
     assert watched.segment_files(name) == files
     assert Counter(sent) == {("GET", f"/druid/v2/datasources/{name}/candidates"): 1}
     druid.ingest(load_of(name, {2: 3}), NoJournal())
-    watched.schema(name)
     assert {file.location for file in files.files} < {file.location for file in watched.segment_files(name).files}
 
 
