@@ -137,6 +137,14 @@ def write_files(
             )
         rows = counted(frame, lambda counted: _write_folder(counted, table, location, output))
         return frame.count() if rows is None else rows
+    return with_files(
+        table, path, lambda written: _write(frame, table, written, path, is_elsewhere, output), overwrite=overwrite
+    )
+
+
+def with_files(table: Table, path: Path, write: Callable[[Path], int], *, overwrite: bool) -> int:
+    """Add files to the folder of a table, or replace its files; returns the number of rows. `write` writes them into a
+    new folder beside that of the table, and returns that number."""
     if path.is_file():
         raise UnsupportedError(
             f"the LOCATION of {table.full_name} is the single file {path}",
@@ -144,7 +152,7 @@ def write_files(
         )
     if table.is_temporary:
         make_room(path)
-    return _replace_folder(frame, table, path, swap if overwrite else _add, is_elsewhere, output)
+    return _with_folder(path, swap if overwrite else _add, write)
 
 
 def write_directory(frame: DataFrame, table: Table, *, is_elsewhere: bool, output: TextOutput = PLAIN) -> int:
@@ -163,19 +171,24 @@ def write_directory(frame: DataFrame, table: Table, *, is_elsewhere: bool, outpu
             (written / "000000_0").touch()
         swap(written, target)
 
-    return _replace_folder(frame, table, path, replaced, is_elsewhere, output)
+    return _with_folder(path, replaced, lambda written: _write(frame, table, written, path, is_elsewhere, output))
 
 
-def _replace_folder(
-    frame: DataFrame,
-    table: Table,
-    path: Path,
-    place: Callable[[Path, Path], None],
-    is_elsewhere: bool,
-    output: TextOutput,
-) -> int:
-    """Write files into a folder beside `path`, check that they have arrived, and `place` that folder."""
+def _with_folder(path: Path, place: Callable[[Path, Path], None], write: Callable[[Path], int]) -> int:
+    """Write files into a folder beside `path`, and `place` that folder."""
     written = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        rows = write(written)
+        place(written, path)
+    except BaseException:
+        remove_output(str(written), Access())
+        raise
+    shutil.rmtree(written, ignore_errors=True)
+    return rows
+
+
+def _write(frame: DataFrame, table: Table, written: Path, path: Path, is_elsewhere: bool, output: TextOutput) -> int:
+    """Write the rows into the folder `written`, and check that the files have arrived; returns their number."""
     arrivals = Arrivals() if is_elsewhere else None
 
     def write(counted: DataFrame) -> None:
@@ -184,20 +197,14 @@ def _replace_folder(
     def rows_in_files() -> int:
         return rows_in(frame.sparkSession, written, table)
 
-    try:
-        rows = counted(frame, write)
-        drop_markers(written)
-        if rows is None:
-            rows = rows_in_files()
-        names = [file.name for file in written.glob("part-*")]
-        check_arrived(rows, bool(names), path)
-        if arrivals:
-            arrivals.check(names, path, lambda: (frame.count(), rows_in_files()))
-        place(written, path)
-    except BaseException:
-        remove_output(str(written), Access())
-        raise
-    shutil.rmtree(written, ignore_errors=True)
+    rows = counted(frame, write)
+    drop_markers(written)
+    if rows is None:
+        rows = rows_in_files()
+    names = [file.name for file in written.glob("part-*")]
+    check_arrived(rows, bool(names), path)
+    if arrivals:
+        arrivals.check(names, path, lambda: (frame.count(), rows_in_files()))
     return rows
 
 

@@ -218,6 +218,24 @@ def test_columns_of_parquet_files(writer: Writer, tmp_path: Path) -> None:
     assert writer.run("SELECT `__time` FROM t_{t} WHERE n = 4") == writer.run("SELECT `__time` FROM f_{t} WHERE n = 4")
 
 
+def test_parquet_files_of_columns(writer: Writer, tmp_path: Path) -> None:
+    """Columns of segments are copied by Spark's Python workers; rows that only a task has are not in files yet."""
+    folder = tmp_path / "rows"
+    create(writer)
+    writer.run(f"{SEGMENTS}; INSERT INTO t_{{t}} {values(1, *DAYS)}; {NATIVE}; INSERT INTO t_{{t}} {values(4, *DAYS)}")
+    writer.run(f"CREATE EXTERNAL TABLE f_{{t}} (at TIMESTAMP, n BIGINT) STORED AS PARQUET LOCATION '{folder}'")
+    insert = "INSERT OVERWRITE TABLE f_{t} SELECT * FROM t_{t}"
+    copied = "    columns: copied by Spark's Python workers, if all values in the files have their types"
+    assert (copied,) in writer.run(f"SET hivedruid.druid.read=segments; EXPLAIN {insert}")
+    assert (copied,) not in writer.run(f"EXPLAIN {insert} WHERE n + 1 > 2")
+    writer.run(f"{insert}; {insert}")
+    expected = writer.run("SELECT * FROM t_{t} ORDER BY n")
+    assert len(expected) == 6
+    assert writer.run("SELECT * FROM f_{t} ORDER BY n") == expected
+    writer.run("INSERT INTO f_{t} SELECT * FROM t_{t} WHERE `__time` < '2024-01-02'")
+    assert writer.run("SELECT count(*) FROM f_{t}") == [(8,)]
+
+
 def test_where_the_overlord_refuses_actions(cluster: Cluster, tmp_path: Path) -> None:
     """`auto` takes the task and says why; `segments` fails before anything is written."""
     (tmp_path / "rows").mkdir()

@@ -1,26 +1,59 @@
-"""The row groups of Parquet files whose columns are copied into segments without becoming rows of Spark."""
+"""Writes that only copy columns, from Parquet files into segments or the other way round: Spark's Python workers do so
+without rows of Spark, if every value is the same."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
-from hivedruid.spark.parquet_tasks import CopiedColumn, ParquetPieces
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
+    from hivedruid.actions.services import Services
+    from hivedruid.actions.writing.model import IngestDruid, SegmentWriting, WriteTable
     from hivedruid.catalog.table import Table
+    from hivedruid.jobs.staged import StagedRows
     from hivedruid.plan.file_columns import FileColumns
+    from hivedruid.spark.parquet_tasks import ParquetPieces
 
 MOST_FILES = 2000
 """Reading the footers of so many takes a few seconds."""
+
+
+def into_segments(
+    action: IngestDruid, writing: SegmentWriting | None, folder: str, services: Services, *, skip_timeless: bool
+) -> StagedRows | None:
+    """The segments of a statement that copies columns of Parquet files; None for others, and if only Spark can read a
+    file."""
+    if writing is None or writing.columns is None:
+        return None
+    from hivedruid.spark.building import build_from_files
+
+    pieces = parquet_pieces(writing.columns, action.table)
+    if pieces is None:
+        return None
+    return build_from_files(
+        services.spark(), pieces, action.table, action.spec, writing.plan, folder, skip_timeless=skip_timeless
+    )
+
+
+def into_files(action: WriteTable, services: Services) -> int | None:
+    """The number of rows of a statement that copies columns of segment files; None for others, and if only Spark can
+    read a file."""
+    if action.copied is None:
+        return None
+    from hivedruid.spark.copying import copy_segments
+
+    return copy_segments(services.spark(), action.job, action.table, action.copied, overwrite=action.overwrite)
 
 
 def parquet_pieces(columns: FileColumns, target: Table) -> ParquetPieces | None:
     """The pieces for the columns of the target, in order; None if the values of a file may not be those that Spark
     reads."""
     from pyarrow import ArrowException, parquet
+
+    from hivedruid.spark.parquet_tasks import CopiedColumn, ParquetPieces
 
     groups: list[tuple[str, int]] = []
     names: list[str] = []

@@ -32,6 +32,9 @@ _NEXT = {
     "verified": "its staged rows are deleted",
 }
 
+COPIED = "    columns: copied by Spark's Python workers, if all values in the files have their types"
+"""Of a write whose values do not become rows of Spark."""
+
 
 def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
     del settings
@@ -43,6 +46,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             kind = "Replace" if action.overwrite else "Append"
             head = ["Stage-2", f"  Move Operator ({kind})", *_target(action)]
             head += ["    transaction: one for all staged records"] if action.once is not None else []
+            head += [COPIED] if action.copied is not None else []
             head += _partitions(action)
             return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
         case LoadFiles():
@@ -190,7 +194,7 @@ def _way(action: IngestDruid) -> list[str]:
         built = [f"    segments: built by Spark in {action.segments.root} ({action.segments.because})"]
         if action.segments.columns is None:
             return built
-        return [*built, "    columns: copied by Spark's Python workers, if all values in the files have their types"]
+        return [*built, COPIED]
     return [f"    segments: built by the task ({action.native_because})"] if action.native_because else []
 
 

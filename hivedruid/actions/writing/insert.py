@@ -22,7 +22,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.row_constraints import checked, default_of, with_defaults
-from hivedruid.actions.writing.ways import with_way
+from hivedruid.actions.writing.ways import may_copy, with_way
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
 from hivedruid.catalog.partitions import NULL_VALUE
@@ -40,6 +40,7 @@ from hivedruid.plan.file_columns import file_columns
 from hivedruid.plan.nodes import Node
 from hivedruid.plan.operands import NESTED, same_shape
 from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.segment_columns import segment_columns
 from hivedruid.plan.split import QueryPlan, optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS
 from hivedruid.script import SourceStatement
@@ -292,7 +293,9 @@ def write(
     names = tuple(c.field_name if table.has_data_source else c.name for c in table.columns)
     job = spark_job(plan, names, snapshot)
     if not table.has_data_source:
-        return plan, WriteTable(checked(job, table, snapshot), table, replaces != "nothing")
+        known = checked(job, table, snapshot)
+        copied = segment_columns(plan, job) if known is job and may_copy(table, snapshot.settings) else None
+        return plan, WriteTable(known, table, replaces != "nothing", copied=copied)
     action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
     types = {column.name: column.type for column in columns}
     return plan, with_way(action, node, file_columns(plan.node), types, snapshot, builder.note, span)

@@ -95,7 +95,8 @@ class WriteTable(OverJob, Action):
     `once`: the rows are written to a Kafka topic exactly once, by a job of this statement. `partition` is the only
     partition that is written; None if the rows determine them. `replaced` is the condition of the rows of a managed
     table that they replace (Spark's SQL); None for all rows of their partitions. `is_directory`: the table only
-    describes the files of INSERT OVERWRITE DIRECTORY.
+    describes the files of INSERT OVERWRITE DIRECTORY. `copied`: the rows are columns of segment files, and become
+    Parquet files: the position of each among the fields of the scan.
     """
 
     table: Table
@@ -104,6 +105,7 @@ class WriteTable(OverJob, Action):
     partition: Partition | None = None
     replaced: str | None = ALL_ROWS
     is_directory: bool = False
+    copied: tuple[int, ...] | None = None
 
     @property
     def writes(self) -> IngestDruid | WriteTable:

@@ -18,7 +18,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
-from hivedruid.actions.writing import cold, run_directories, run_row_changes, staging, topics
+from hivedruid.actions.writing import cold, copied_columns, run_directories, run_row_changes, staging, topics
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
     ChangeTableRows,
@@ -113,7 +113,8 @@ def _write_table(action: WriteTable, services: Services) -> None:
         services.metastore.begin_write(action.table, ())
     try:
         job = reduced(action.job, services)
-        services.spark().write(job, action.table, action.overwrite, replaced=action.replaced)
+        if copied_columns.into_files(action, services) is None:
+            services.spark().write(job, action.table, action.overwrite, replaced=action.replaced)
     except BaseException:
         if action.table.is_temporary and not action.table.is_written:
             remove_rows(action.table.location)
@@ -198,7 +199,11 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
     try:
         services.engine(Loading).check(action.spec)
         skips = services.setting("hivedruid.null.time") == "skip"
-        staged = _copied(action, writing, folder, services, skip_timeless=skips) if division is None else None
+        staged = (
+            copied_columns.into_segments(action, writing, folder, services, skip_timeless=skips)
+            if division is None
+            else None
+        )
         if staged is None:
             staged = services.spark().stage(
                 reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips,
@@ -216,24 +221,6 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
         rows = "row without a __time was" if staged.skipped == 1 else "rows without a __time were"
         services.note(f"{staged.skipped} {rows} not written to {job.full_name}")
     return staged
-
-
-def _copied(
-    action: IngestDruid, writing: SegmentWriting | None, folder: str, services: Services, *, skip_timeless: bool
-) -> StagedRows | None:
-    """The segments of a statement that only copies columns of Parquet files; None for others, and if only Spark can
-    read a file."""
-    if writing is None or writing.columns is None:
-        return None
-    from hivedruid.actions.writing.copied_columns import parquet_pieces
-    from hivedruid.spark.building import build_from_files
-
-    pieces = parquet_pieces(writing.columns, action.table)
-    if pieces is None:
-        return None
-    return build_from_files(
-        services.spark(), pieces, action.table, action.spec, writing.plan, folder, skip_timeless=skip_timeless
-    )
 
 
 def _publishable(action: IngestDruid, services: Services) -> SegmentWriting | None:

@@ -10,6 +10,7 @@ from hivedruid.actions.writing.model import IngestDruid, SegmentWriting
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.segment_plan import segment_plan
 from hivedruid.errors import Span, UnsupportedError
+from hivedruid.filesystems import local_path
 from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.statistics import estimate_rows
 from hivedruid.setting_types import other_machines
@@ -17,6 +18,7 @@ from hivedruid.setting_types import other_machines
 if TYPE_CHECKING:
     from hivedruid.actions.snapshot import Snapshot
     from hivedruid.actions.statement_plan import Note
+    from hivedruid.catalog.table import Table
     from hivedruid.catalog.types import HiveType
     from hivedruid.plan.file_columns import FileColumns
 
@@ -64,6 +66,17 @@ def with_way(
     if root.is_refused:
         note(f"a Druid task builds the segments of {action.table.full_name}: {reason}", span)
     return replace(action, native_because=reason)
+
+
+def may_copy(table: Table, settings: Mapping[str, str]) -> bool:
+    """Whether Spark's Python workers may write the files of a table: Parquet files on this machine."""
+    is_here = local_path(table.location or "") is not None and not other_machines(settings)
+    return (
+        is_here
+        and table.kind == "files"
+        and table.format == "parquet"
+        and not (table.has_partitions or table.metastore)
+    )
 
 
 def _other_machines(settings: Mapping[str, str]) -> str:
