@@ -46,7 +46,7 @@ def copy_segments(
     )
 
     def write(folder: Path) -> int:
-        folder.mkdir()
+        folder.mkdir(parents=True)
         results: list[Row] = []
         written = spark.createDataFrame(parts, PIECES).mapInArrow(
             WriteSegments(wanted, fields, str(folder), access), WRITTEN
