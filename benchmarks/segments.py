@@ -229,7 +229,7 @@ def compare(druid: DruidCluster, shape: str, rows: int, folder: Path) -> None:
     publish(druid, ours, (FIRST, FIRST + DAY), lambda place: write_all(table, place))
     segments = time.monotonic() - begun
     one = table.slice(0, PER_SEGMENT)
-    _, write_cpu = timed(lambda: _write(one, folder / "one" / shape))
+    _, write_cpu = timed(lambda: _write(one, folder / f"one_{shape}"))
     print(f"{shape}: {rows:,} rows")
     print(
         f"  write   native {rows / native:,.0f} rows/s,"
