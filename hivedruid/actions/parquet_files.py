@@ -45,20 +45,14 @@ def names_in(schema: pa.Schema, columns: Sequence[Column]) -> list[str]:
 
 def check_type(schema: pa.Schema, name: str, hive: HiveType) -> None:
     """Raise ValueError unless the values of a column in a file have exactly this type."""
-    if schema.field(name).type != _arrow_type(hive):
+    from hivedruid.arrow import arrow_type
+
+    if hive.name not in _SAME or schema.field(name).type != arrow_type(hive, "UTC"):
         raise ValueError(f"the column {name} is not of type {hive}")
 
 
-def _arrow_type(hive: HiveType) -> pa.DataType:
-    import pyarrow as pa
-
-    if hive.name == "decimal":
-        return pa.decimal128(*hive.params)
-    plain = {
-        "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64(), "date": pa.date32(),
-        "float": pa.float32(), "double": pa.float64(), "boolean": pa.bool_(),
-        "string": pa.string(), "varchar": pa.string(), "char": pa.string(),
-    }  # fmt: skip
-    if hive.name not in plain:
-        raise ValueError(f"values of type {hive}")
-    return plain[hive.name]
+_SAME = frozenset({
+    "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "date",
+    "string", "varchar", "char",
+})  # fmt: skip
+"""The types that Spark and Arrow read alike."""

@@ -158,6 +158,11 @@ class Table:
         return self.kind in ("files", "temporary") and bool(self.partition_spec)
 
     @property
+    def has_parquet_files(self) -> bool:
+        """Whether its rows are in Parquet files at its LOCATION, and not in folders of partitions."""
+        return self.kind == "files" and self.format == "parquet" and not self.has_partitions
+
+    @property
     def is_tiered(self) -> bool:
         """Whether a Druid table's archived rows are in an Iceberg table; see `catalog/tiers.py`."""
         return TIER_COLD in self.properties

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import TIMESTAMP
-from hivedruid.plan.nodes import Node, Project, TableScan
-from hivedruid.plan.rex import Call, Ref, Rex, substitute
+from hivedruid.plan.nodes import Node, TableScan, below_projects
+from hivedruid.plan.rex import Call, Ref, Rex
 
 MOMENTS = "to_millis"
 """The function whose result are milliseconds."""
@@ -26,16 +26,10 @@ class FileColumns:
 
 def file_columns(node: Node) -> FileColumns | None:
     """The columns that a plan returns; None if it computes anything else than the milliseconds of a timestamp."""
-    exprs: tuple[Rex, ...] = tuple(column.ref for column in node.columns)
-    while isinstance(node, Project):
-        exprs = tuple(substitute(rex, node.mapping) for rex in exprs)
-        node = node.input
-    if not isinstance(node, TableScan):
+    scan, exprs = below_projects(node)
+    if not isinstance(scan, TableScan) or not scan.table.has_parquet_files or not scan.table.location:
         return None
-    table = node.table
-    if table.kind != "files" or table.format != "parquet" or table.has_partitions or not table.location:
-        return None
-    names = {column.id: column.name for column in node.columns}
+    table, names = scan.table, {column.id: column.name for column in scan.columns}
     found = [_column(rex, table, names) for rex in exprs]
     columns = tuple(column for column in found if column is not None)
     return FileColumns(table, columns) if len(columns) == len(found) else None

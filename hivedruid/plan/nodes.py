@@ -14,7 +14,7 @@ from typing import Literal as Choice
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, HiveType
-from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, has, refs, transform
+from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, has, refs, substitute, transform
 
 JoinKind = Choice["inner", "left", "right", "full", "cross", "semi", "anti"]
 
@@ -392,6 +392,15 @@ class DruidQuery(Node):
     def mapping(self) -> dict[str, Rex]:
         """The expression behind each output column."""
         return {column.id: rex for column, rex in zip(self.columns, self.exprs, strict=True)}
+
+
+def below_projects(node: Node) -> tuple[Node, tuple[Rex, ...]]:
+    """The node below the projections at the top of a plan, and the plan's columns as expressions over it."""
+    exprs: tuple[Rex, ...] = tuple(column.ref for column in node.columns)
+    while isinstance(node, Project):
+        exprs = tuple(substitute(rex, node.mapping) for rex in exprs)
+        node = node.input
+    return node, exprs
 
 
 def filterable_input(node: Node, column: Ref) -> tuple[Node, Ref] | None:

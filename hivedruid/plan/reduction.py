@@ -283,14 +283,8 @@ def _stored_keys(stored: _StoredKeys, most: int, context: RuleContext, job: Job)
     made = tuple(PlanColumn(name, name, key.type) for name, key in zip(("_key", "_date"), keys, strict=False))
     by_spark = job(Sort(made, Aggregate(made, rows, keys, ()), (), most + 1))
     read_columns = tuple([key.id for key in keys if isinstance(key, Ref)])
-    table = stored.table
-    if (
-        table.kind == "files"
-        and table.format == "parquet"
-        and not table.has_partitions
-        and len(read_columns) == len(keys)
-    ):
-        return FileKeys(table, stored.terms, read_columns, context.zone, by_spark)
+    if stored.table.has_parquet_files and len(read_columns) == len(keys):
+        return FileKeys(stored.table, stored.terms, read_columns, context.zone, by_spark)
     return by_spark
 
 

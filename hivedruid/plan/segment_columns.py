@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
-from hivedruid.plan.nodes import DruidQuery, Project, TableScan
+from hivedruid.plan.nodes import DruidQuery, TableScan, below_projects
 from hivedruid.plan.physical import DruidInput, DruidRead, SparkJob
-from hivedruid.plan.rex import Ref, Rex, substitute
+from hivedruid.plan.rex import Ref, substitute
 from hivedruid.plan.segment_files import FileScan
 
 if TYPE_CHECKING:
@@ -45,16 +45,12 @@ def segment_columns(plan: QueryPlan, job: SparkJob) -> tuple[int, ...] | None:
 
 def _query_of(plan: QueryPlan) -> DruidRead | None:
     """The scan that returns the columns of a plan as they are stored."""
-    node = plan.node
-    exprs: tuple[Rex, ...] = tuple(column.ref for column in node.columns)
-    while isinstance(node, Project):
-        exprs = tuple(substitute(rex, node.mapping) for rex in exprs)
-        node = node.input
+    node, exprs = below_projects(plan.node)
     if not isinstance(node, DruidQuery) or not isinstance(node.source, TableScan):
         return None
     if node.grouped is not None or node.sort or node.is_limited:
         return None
-    exprs = tuple(substitute(rex, dict(zip((c.id for c in node.columns), node.exprs, strict=True))) for rex in exprs)
+    exprs = tuple(substitute(rex, node.mapping) for rex in exprs)
     if not all(isinstance(rex, Ref) for rex in exprs):
         return None
     try:

@@ -29,8 +29,11 @@ def copy_segments(
 ) -> int | None:
     """Write the fields at these places of the job's scan as the columns of a table, on this machine; returns the number
     of rows, or None if only Spark can read a file or convert a value: then nothing was written."""
+    import pyarrow as pa
+
+    from hivedruid.arrow import arrow_type
     from hivedruid.segments.scan import Scan
-    from hivedruid.spark.segment_copies import PIECES, UNSUITABLE, WRITTEN, CopiedField, WriteSegments
+    from hivedruid.spark.segment_copies import PIECES, UNSUITABLE, WRITTEN, WriteSegments
 
     (item,) = job.inputs
     path = local_path(paths.location_of(table))
@@ -41,15 +44,13 @@ def copy_segments(
         return None
     names = tuple((field.name, type_) for field, type_ in zip(item.read.fields, scan.types, strict=True))
     wanted = Scan(names, item.read.query.get("filter"), scan.stored)
-    fields = tuple(
-        CopiedField(column.name, column.type.name, place) for column, place in zip(table.columns, places, strict=True)
-    )
+    schema = pa.schema([pa.field(column.name, arrow_type(column.type, "UTC")) for column in table.columns])
 
     def write(folder: Path) -> int:
         folder.mkdir(parents=True)
         results: list[Row] = []
         written = spark.createDataFrame(parts, PIECES).mapInArrow(
-            WriteSegments(wanted, fields, str(folder), access), WRITTEN
+            WriteSegments(wanted, schema, places, str(folder), access), WRITTEN
         )
         SparkCall(spark, lambda: results.extend(written.collect())).wait()
         kept = {row.name for row in results}

@@ -30,28 +30,15 @@ WRITTEN = "name STRING, rows BIGINT"
 GROUP_BYTES = 1 << 27
 """The size in memory of the rows of a row group, about."""
 
-TYPES = {
-    "tinyint": pa.int8(), "smallint": pa.int16(), "int": pa.int32(), "bigint": pa.int64(), "boolean": pa.bool_(),
-    "float": pa.float32(), "double": pa.float64(), "string": pa.string(), "timestamp": pa.timestamp("us"),
-}  # fmt: skip
-"""Hive type → that of the files, which is the one that Spark would write."""
-
-
-@dataclass(frozen=True)
-class CopiedField:
-    """A column of the files: its name and Hive type, and the position of the scan's field with its values."""
-
-    name: str
-    type: str
-    place: int
-
 
 @dataclass(frozen=True)
 class WriteSegments:
-    """Writes the rows of pieces of segments, as a `segments.scan.Scan` returns them, into files in a folder."""
+    """Writes the rows of pieces of segments into files in a folder. `schema` is that of the files, and `places` are the
+    positions of its fields among those of the scan."""
 
     scan: Scan
-    fields: tuple[CopiedField, ...]
+    schema: pa.Schema
+    places: tuple[int, ...]
     folder: str
     access: Access
 
@@ -70,19 +57,21 @@ class WriteSegments:
     def _written(self, piece: Mapping[str, Any]) -> tuple[str, int]:
         """The file of a piece, and its number of rows; "" without rows."""
         name, rows = f"part-{uuid4().hex}.snappy.parquet", 0
-        schema = pa.schema([pa.field(field.name, TYPES[field.type]) for field in self.fields])
         with local_copy(piece["location"], self.access) as place:
             groups = _groups(scan_file(self.scan, place, piece["intervals"], piece["number"], piece["of"]))
             first = next(groups, None)
             if first is None:
                 return "", 0
             with parquet.ParquetWriter(
-                Path(self.folder, name), schema, compression="snappy", store_schema=False
+                Path(self.folder, name), self.schema, compression="snappy", store_schema=False
             ) as file:
                 group: pa.Table | None = first
                 while group is not None:
-                    columns = [_value(group.column(field.place), field.type) for field in self.fields]
-                    file.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=group.num_rows)
+                    columns = [
+                        _value(group.column(place), type_)
+                        for place, type_ in zip(self.places, self.schema.types, strict=True)
+                    ]
+                    file.write_table(pa.Table.from_arrays(columns, schema=self.schema), row_group_size=group.num_rows)
                     rows += group.num_rows
                     group = next(groups, None)
         return name, rows
@@ -102,17 +91,14 @@ def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(taken)
 
 
-def _value(values: pa.ChunkedArray, hive: str) -> pa.ChunkedArray:
-    """Values of a Druid type as a Hive type. Raises ValueError if one does not fit, which becomes NULL in Spark."""
-    match hive:
-        case "boolean":
-            return pc.not_equal(values, 0)
-        case "timestamp":
-            least, most = pc.min_max(values).values()
-            if least.is_valid and (least.as_py() < FIRST or most.as_py() >= END):
-                raise ValueError("a time before the year 1 or after 9999")
-            return pc.multiply(values, 1000).cast(TYPES[hive])
-        case "float":
-            return values.cast(TYPES[hive], safe=False)
-        case _:
-            return values.cast(TYPES[hive])
+def _value(values: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray:
+    """Values of a Druid type as those of a Hive type. Raises ValueError if one does not fit, which becomes NULL in
+    Spark."""
+    if pa.types.is_boolean(type_):
+        return pc.not_equal(values, 0)
+    if pa.types.is_timestamp(type_):
+        least, most = pc.min_max(values).values()
+        if least.is_valid and (least.as_py() < FIRST or most.as_py() >= END):
+            raise ValueError("a time before the year 1 or after 9999")
+        return pc.multiply(values, 1000).cast(type_)
+    return values.cast(type_, safe=not pa.types.is_float32(type_))

@@ -71,12 +71,7 @@ def with_way(
 def may_copy(table: Table, settings: Mapping[str, str]) -> bool:
     """Whether Spark's Python workers may write the files of a table: Parquet files on this machine."""
     is_here = local_path(table.location or "") is not None and not other_machines(settings)
-    return (
-        is_here
-        and table.kind == "files"
-        and table.format == "parquet"
-        and not (table.has_partitions or table.metastore)
-    )
+    return is_here and table.has_parquet_files and not table.metastore
 
 
 def _other_machines(settings: Mapping[str, str]) -> str:
