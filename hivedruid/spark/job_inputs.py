@@ -20,7 +20,7 @@ from hivedruid.spark.cells import identifier
 from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
-from hivedruid.spark.relations import Frames, kept, query, release
+from hivedruid.spark.relations import Frames, kept, query, release, views
 from hivedruid.spark.serde import is_json
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ class JobInputs:
                     found[part.view] = kept(running.spark, rows)
                     stack.callback(release, found[part.view])
                 else:
-                    found[part.view] = self._script_frame(running.spark, rows, part, scratch)
+                    # Spark analyses a view now; a query inside another one loses views that have the same names.
+                    view = f"{part.view}_rows"
+                    stack.enter_context(views(running.spark, {view: rows}))
+                    found[part.view] = self._script_frame(running.spark, running.spark.table(view), part, scratch)
             yield found
 
     def _script_frame(self, spark: SparkSession, rows: DataFrame, script: ScriptInput, scratch: Path) -> DataFrame:

@@ -10,6 +10,7 @@ SELECT TRANSFORM(a, b, d) USING 'cat' AS (x INT, y STRING, z DOUBLE, w INT) FROM
 SELECT TRANSFORM(a, b) USING 'sed s/x/NULL/' AS (x, y) ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t' NULL DEFINED AS 'NULL' FROM src ORDER BY x;
 FROM (FROM src MAP a, b USING 'cat' AS k, v CLUSTER BY k) m REDUCE m.k, m.v USING 'uniq -c' AS (n STRING) ORDER BY n;
 SELECT x, count(*) FROM (SELECT TRANSFORM(count(*), bo) USING 'cat' AS (x INT, y) FROM src GROUP BY bo) q GROUP BY x;
+SELECT s.x, t.d FROM (SELECT TRANSFORM(a) USING 'cat' AS (x INT) FROM src) s JOIN src t ON s.x = t.a ORDER BY s.x;
 ADD FILE data/sums.sh;
 FROM (SELECT pos % 3 AS k, pos AS v FROM (SELECT 1) q LATERAL VIEW posexplode(split(repeat(',', 99), ',')) p AS pos, x DISTRIBUTE BY k SORT BY k, v DESC) q
 SELECT TRANSFORM(k, v) USING './sums.sh' AS (k INT, first INT, total BIGINT) ORDER BY k;
