@@ -239,7 +239,8 @@ def _coordinator(_: Path, __: Heap) -> dict[str, object]:
         # The time after which a lost response of the historical is requested again; the default is five minutes.
         "druid.coordinator.loadqueuepeon.http.hostTimeout": "PT4S",
         "druid.coordinator.loadqueuepeon.http.repeatDelay": "PT2S",
-        "druid.manager.segments.pollDuration": "PT0.2S",
+        # A poll parses the metadata of all segments.
+        "druid.manager.segments.pollDuration": "PT0.5S",
         "druid.indexer.queue.startDelay": "PT0S",
         "druid.indexer.storage.type": "metadata",
     }
