@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from hivedruid.catalog.table import Table
 from hivedruid.cells import padded
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.rules import RULES
 from hivedruid.plan.split import spark_job
-from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session as spark_session
 from tests.corpus import imports
 from tests.corpus.answers import Answer, Asked, answer, asked, blocks, expectation, scripts
@@ -25,10 +22,8 @@ from tests.corpus.sample import ROWS, fill
 from tests.equivalence.comparison import Rows, same, shown
 from tests.equivalence.engine import SETTINGS
 from tests.equivalence.local import answered, in_utc
-from tests.support.raw import create_views, frame
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from tests.support.raw import answer as answer_of_spark
+from tests.support.raw import create_view
 
 LEAST = 400
 """The minimum number of queries."""
@@ -117,21 +112,14 @@ def test_rows_are_those_of_spark_over_the_raw_rows(script: Path, home: Path) -> 
     ]
     assert [made.text for _, made in found] == written
     spark = spark_session.session(SETTINGS, home)
-    frames: dict[str, DataFrame] = {}
+    inputs = [item for job, _ in found if job is not None for item in job.inputs if isinstance(item, TableInput)]
+    tables = {item.table.name: item.table for item in inputs}
+    for table in tables.values():
+        create_view(spark, table, ([row[c.name] for c in table.columns] for row in ROWS[table.name]()))
     wrong = []
     for job, made in found:
         if job is None:
             continue
-        for source in job.inputs:
-            assert isinstance(source, TableInput)
-            name = source.table.name
-            frames[name] = frames.get(name) or _raw(spark, source.table).cache()
-        create_views(spark, job, lambda item: frames[item.table.name])
-        expected = list(padded(made.types, spark_rows.stream(spark.sql(job.sql))))
+        expected = list(padded(made.types, iter(answer_of_spark(spark, job))))
         wrong.append(_difference(made, in_utc(made.rows or []), in_utc(expected)))
     assert not any(wrong), "\n\n".join(filter(None, wrong))
-
-
-def _raw(spark: SparkSession, table: Table) -> DataFrame:
-    columns = [(column.name, column.type) for column in table.columns]
-    return frame(spark, columns, ([row[name] for name, _ in columns] for row in ROWS[table.name]()))

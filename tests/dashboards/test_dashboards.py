@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,16 +10,14 @@ import pytest
 from hivedruid.actions.build import build
 from hivedruid.actions.gather import gather
 from hivedruid.actions.select.model import AnswerRows, EvaluateLocally, RunDruidQuery
-from hivedruid.catalog.types import spark_type
 from hivedruid.parser import parse
 from hivedruid.parser.statements import Query
 from hivedruid.plan.split import plan_query, spark_job
 from hivedruid.session import Session
-from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session as spark_session
 from tests.dashboards.sample import NOW, fill, queries, regions, sales
 from tests.equivalence.comparison import Rows, same, shown
-from tests.support.raw import create_views
+from tests.support.raw import answer, create_view
 from tests.support.spark_settings import FEW_ROWS
 
 ENOUGH = 105
@@ -85,39 +82,17 @@ def test_too_many_rows_go_to_spark(session: Session) -> None:
 def test_they_answer_as_spark_does_over_the_raw_rows(session: Session, answers: dict[str, Rows]) -> None:
     spark = spark_session.session(FEW_ROWS, session.home)
     for name, rows in (("sales", sales()), ("regions", regions())):
-        _views(session, spark, name, list(rows))
+        table = session.catalog.find("default", name)
+        assert table is not None
+        create_view(spark, table, ([row[c.name] for c in table.columns] for row in rows))
     wrong = []
     for sql, found in answers.items():
         (statement,) = session.statements(sql)
         parsed = parse(statement)
         assert isinstance(parsed, Query)
         bare = plan_query(parsed.expression, statement, gather(parsed, session.facts()), rules=())
-        job = spark_job(bare)
-        create_views(spark, job, lambda item: spark.table(f"{item.table.name}_raw"))
-        expected = list(spark_rows.stream(spark.sql(job.sql)))
+        expected = answer(spark, spark_job(bare))
         ordered = "ORDER BY" in sql.rpartition(")")[2]
         if not same(found, expected, [c.type for c in bare.columns], ordered=ordered):
             wrong.append(f"{sql}\n  found:\n{shown(found)}\n  expected:\n{shown(expected)}")
     assert not wrong, "\n\n".join(wrong)
-
-
-def _views(session: Session, spark: Any, name: str, rows: list[dict[str, Any]]) -> None:
-    table = session.catalog.find("default", name)
-    assert table is not None
-    values = ", ".join(
-        "(" + ", ".join(_constant(row[c.name], str(c.type)) for c in table.columns) + ")" for row in rows
-    )
-    casts = ", ".join(f"CAST(`{c.name}` AS {spark_type(c.type)}) AS `{c.name}`" for c in table.columns)
-    names = ", ".join(f"`{c.name}`" for c in table.columns)
-    frame = spark.sql(f"SELECT {casts} FROM VALUES {values} AS v({names})").cache()
-    frame.createOrReplaceTempView(f"{name}_raw")
-
-
-def _constant(value: Any, type_: str) -> str:
-    if value is None:
-        return "NULL"
-    if type_ == "timestamp":
-        return f"TIMESTAMP_NTZ'{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M:%S}'"
-    if isinstance(value, str):
-        return '"' + value + '"'
-    return f"{value!r}D" if isinstance(value, float) else str(value)

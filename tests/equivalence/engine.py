@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.table import Table
-from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.catalog.types import HiveType
 from hivedruid.druid.ingestion import index_parallel_spec
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.plan.decode import decode_rows
 from hivedruid.plan.physical import DruidInput, DruidRead
 from hivedruid.plan.rules import RULES, SCANS
 from hivedruid.plan.split import QueryPlan, constant_rows, druid_read, spark_job
-from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session
 from hivedruid.spark.jobs import SparkRunner
 from tests.equivalence.comparison import Rows
@@ -32,7 +31,7 @@ from tests.equivalence.tables import ZONES, RandomTable, World, documents
 from tests.equivalence.tiered import TieredTables
 from tests.support.loads import ingest
 from tests.support.planning import plan
-from tests.support.raw import create_views, spark_value
+from tests.support.raw import answer, create_view
 from tests.support.spark_settings import FEW_ROWS
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ class Engine:
             if random.rows and table.data_source not in there:
                 ingest(self.store, self._task(random))
             if table not in self.tables:
-                self._views(random)
+                create_view(self.spark, random.table, random.rows)
         self.world = world
         self.tables = tables
 
@@ -137,17 +136,6 @@ class Engine:
         task: dict[str, Any] = index_parallel_spec(table, {}, "nothing")
         task["spec"]["ioConfig"]["inputSource"]["baseDir"] = str(staging)
         return task
-
-    def _views(self, random: RandomTable) -> None:
-        columns = random.table.columns
-        names = ", ".join(f"`{column.name}`" for column in columns)
-        empty = ", ".join(f"CAST(NULL AS {spark_type(column.type)}) AS `{column.name}`" for column in columns)
-        rows = ", ".join(
-            "(" + ", ".join(spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")"
-            for row in random.rows
-        )
-        text = f"SELECT * FROM VALUES {rows} AS v({names})" if rows else f"SELECT {empty} WHERE FALSE"
-        self.spark.sql(text).createOrReplaceTempView(f"{random.table.name}_raw")
 
     # --- results -----------------------------------------------------------------------------------------------
 
@@ -221,9 +209,7 @@ class Engine:
         return in_utc(list(decode_rows(self._stored_rows(read), read.fields, self.world.zone)))
 
     def expected(self, bare: QueryPlan) -> Rows:
-        job = spark_job(bare)
-        create_views(self.spark, job, lambda item: self.spark.table(f"{item.table.name}_raw"))
-        return list(spark_rows.stream(self.spark.sql(job.sql)))
+        return answer(self.spark, spark_job(bare))
 
 
 def _text(read: DruidRead) -> str:

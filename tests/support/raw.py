@@ -1,29 +1,52 @@
-"""Python rows as Spark views, with which the results of plans are compared."""
+"""Rows in Python as Spark views, over which the results of plans are computed independently of Druid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.plan.physical import SparkJob, TableInput
+from hivedruid.spark.cells import identifier
+from hivedruid.spark.relations import Frames, query
+from hivedruid.spark.rows import stream
+from tests.equivalence.comparison import Rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-Columns = Sequence[tuple[str, HiveType]]
+    from pyspark.sql.connect.session import SparkSession
 
 
-def frame(spark: SparkSession, columns: Columns, rows: Iterable[Sequence[Any]]) -> DataFrame:
-    """The rows, with times as milliseconds since the epoch or as strings."""
+def create_view(spark: SparkSession, table: Table, rows: Iterable[Sequence[Any]]) -> None:
+    """A view over the rows of a table, with times as milliseconds since the epoch or as strings; Spark parses them
+    once."""
+    columns = table.columns
     listed = ", ".join(
-        "(" + ", ".join(spark_value(v, t) for v, (_, t) in zip(row, columns, strict=True)) + ")" for row in rows
+        "(" + ", ".join(spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")" for row in rows
     )
-    names = ", ".join(f"`{name}`" for name, _ in columns)
-    if listed:
-        return spark.sql(f"SELECT * FROM VALUES {listed} AS v({names})")
-    nulls = ", ".join(f"{spark_value(None, type_)} AS `{name}`" for name, type_ in columns)
-    return spark.sql(f"SELECT {nulls} WHERE FALSE")
+    names = ", ".join(f"`{c.name}`" for c in columns)
+    nulls = ", ".join(f"{spark_value(None, c.type)} AS `{c.name}`" for c in columns)
+    text = f"SELECT * FROM VALUES {listed} AS v({names})" if listed else f"SELECT {nulls} WHERE FALSE"
+    spark.sql(text).createOrReplaceTempView(_view(table))
+
+
+def _view(table: Table) -> str:
+    return f"{table.name}_raw"
+
+
+def answer(spark: SparkSession, job: SparkJob) -> Rows:
+    """The rows of a job over the views of its tables. Without parts that are computed first, it is one request."""
+    frames = {}
+    for item in job.inputs:
+        assert isinstance(item, TableInput)
+        frames[item.view] = spark.table(_view(item.table)).select(*item.columns)
+    for part in job.computed:
+        query(spark, part.sql, _used(frames, part.sql)).createOrReplaceTempView(part.view)
+    return list(stream(query(spark, job.sql, _used(frames, job.sql)), [column.type for column in job.columns]))
+
+
+def _used(frames: Frames, sql: str) -> Frames:
+    return {name: frame for name, frame in frames.items() if identifier(name) in sql}
 
 
 def spark_value(value: Any, type_: HiveType) -> str:
@@ -40,12 +63,3 @@ def spark_value(value: Any, type_: HiveType) -> str:
     if isinstance(value, str):
         return f"CAST(CAST(X'{value.encode().hex()}' AS STRING) AS {kind})"
     return f"CAST('{value}' AS {kind})"
-
-
-def create_views(spark: SparkSession, job: SparkJob, rows: Callable[[TableInput], DataFrame]) -> None:
-    """The views that the SQL of a job reads, over the rows of its tables."""
-    for item in job.inputs:
-        assert isinstance(item, TableInput)
-        rows(item).select(*item.columns).createOrReplaceTempView(item.view)
-    for part in job.computed:
-        spark.sql(part.sql).createOrReplaceTempView(part.view)
