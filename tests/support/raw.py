@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from tests.equivalence.comparison import Rows
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
+
+_EXCHANGES = re.compile(r"\b(GROUP BY|ORDER BY|JOIN|OVER|DISTINCT|FILTER)\b")
 
 
 def create_view(spark: SparkSession, table: Table, rows: Iterable[Sequence[Any]]) -> None:
@@ -35,11 +38,17 @@ def _view(table: Table) -> str:
 
 
 def answer(spark: SparkSession, job: SparkJob) -> Rows:
-    """The rows of a job over the views of its tables. Without parts that are computed first, it is one request."""
+    """The rows of a job over the views of its tables. Without parts that are computed first, it is one request.
+
+    Spark's optimizer filters and projects the rows of the views itself. For other operators, rows that are known to be
+    one partition need no exchange, which is half of the time.
+    """
     frames = {}
+    is_one = _EXCHANGES.search(" ".join([job.sql, *(part.sql for part in job.computed)])) is not None
     for item in job.inputs:
         assert isinstance(item, TableInput)
-        frames[item.view] = spark.table(_view(item.table)).select(*item.columns)
+        rows = spark.table(_view(item.table))
+        frames[item.view] = (rows.coalesce(1) if is_one else rows).select(*item.columns)
     for part in job.computed:
         query(spark, part.sql, _used(frames, part.sql)).createOrReplaceTempView(part.view)
     return list(stream(query(spark, job.sql, _used(frames, job.sql)), [column.type for column in job.columns]))
