@@ -7,9 +7,10 @@ queries   Wall time of a query over both parts, compared with that over the slow
 planning  Time of EXPLAIN for a table with 10,000 archived intervals, compared with that of a plain Druid table;
           for all times, for which Druid is asked, compared with that of the table before it had these intervals.
 
-    python -m benchmarks.tiered [--rows 1000000]
+    python -m benchmarks.tiered [--rows 1000000] [--heap small]
 
-A Druid cluster is started in a temporary folder, and removed.
+A Druid cluster is started in a temporary folder, and removed. With the small heap its services compile less, and read
+with one thread, as in tests; with the default heap they run as Druid usually does.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 
 from hivedruid.catalog.archives import Batch, Batches, Interval
 from hivedruid.local.cluster import LocalCluster
+from hivedruid.local.services import HEAPS
 from hivedruid.session import Session
 from tests.support.job_homes import conf_of, run
 
@@ -117,9 +119,10 @@ def planning(session: Session) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--heap", choices=sorted(HEAPS), default="default")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hivedruid-bench-") as folder:
-        local = LocalCluster(Path(folder) / "cluster", heap="small")
+        local = LocalCluster(Path(folder) / "cluster", heap=given.heap)
         try:
             conf = conf_of(local.up())
             with closing(Session(Path(folder) / "home", hiveconf=conf)) as session:
