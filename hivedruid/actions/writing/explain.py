@@ -32,8 +32,9 @@ _NEXT = {
     "verified": "its staged rows are deleted",
 }
 
-COPIED = "    columns: copied by Spark's Python workers, if all values in the files have their types"
-"""Of a write whose values do not become rows of Spark."""
+_COPIED = "copied by Spark's Python workers, if all values in the files have their types"
+"""How the columns of a write arrive whose values do not become rows of Spark."""
+_COPIED_LINE = f"    columns: {_COPIED}"
 
 
 def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
@@ -46,7 +47,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             kind = "Replace" if action.overwrite else "Append"
             head = ["Stage-2", f"  Move Operator ({kind})", *_target(action)]
             head += ["    transaction: one for all staged records"] if action.once is not None else []
-            head += [COPIED] if action.copied is not None else []
+            head += [_COPIED_LINE] if action.copied is not None else []
             head += _partitions(action)
             return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
         case LoadFiles():
@@ -93,6 +94,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
         case IngestDruid():
             spec = {"table": action.table.full_name, "replaces": action.replaces, "spec": action.spec}
             way = {"segments": action.segments.root} if action.segments is not None else {}
+            way |= {"columns": _COPIED} if action.segments is not None and action.segments.columns is not None else {}
             way |= {"cold": _cold(action)[0].strip()} if action.cold is not None else {}
             return {**spec, **way, **job_document(action.job)}
         case WriteTable():
@@ -100,6 +102,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             if action.is_directory:
                 table = {"directory": action.table.location, "format": action.table.format}
             table |= {"once": True} if action.once is not None else {}
+            table |= {"columns": _COPIED} if action.copied is not None else {}
             if action.partition is not None:
                 table |= {"partition": action.partition.name(action.table.partition_columns)}
             return {**table, **job_document(action.job)}
@@ -194,7 +197,7 @@ def _way(action: IngestDruid) -> list[str]:
         built = [f"    segments: built by Spark in {action.segments.root} ({action.segments.because})"]
         if action.segments.columns is None:
             return built
-        return [*built, COPIED]
+        return [*built, _COPIED_LINE]
     return [f"    segments: built by the task ({action.native_because})"] if action.native_because else []
 
 
