@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
 
 _EXCHANGES = re.compile(r"\b(GROUP BY|ORDER BY|JOIN|OVER|DISTINCT|FILTER)\b")
+"""Operators before which Spark exchanges rows, unless they are one partition."""
 
 
 def create_view(spark: SparkSession, table: Table, rows: Iterable[Sequence[Any]]) -> None:
