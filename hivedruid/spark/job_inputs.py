@@ -20,7 +20,7 @@ from hivedruid.spark.cells import identifier
 from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.iceberg import IcebergTables
 from hivedruid.spark.rejects import Check, RejectsTables, reject_malformed
-from hivedruid.spark.relations import Frames, kept, query, release, views
+from hivedruid.spark.relations import Frames, kept, query, release, used, views
 from hivedruid.spark.serde import is_json
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ class JobInputs:
                 found[item.view] = self._frame(running, item, druid_files, access)
         with ExitStack() as stack:
             for part in job.computed:
-                read = {view: frame for view, frame in found.items() if identifier(view) in part.sql}
-                rows = query(running.spark, part.sql, read)
+                rows = query(running.spark, part.sql, used(found, part.sql))
                 if isinstance(part, CteInput):
                     found[part.view] = kept(running.spark, rows)
                     stack.callback(release, found[part.view])

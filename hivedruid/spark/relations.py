@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hivedruid.spark.calls import SparkCall
+from hivedruid.spark.cells import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -39,6 +40,11 @@ def query(spark: SparkSession, sql: str, frames: Frames = MappingProxyType({})) 
     from pyspark.sql.connect.plan import SQL, SubqueryAlias
 
     return DataFrame(SQL(sql, views=[SubqueryAlias(frame._plan, view) for view, frame in frames.items()]), spark)
+
+
+def used(frames: Frames, sql: str) -> Frames:
+    """The inputs that a query names."""
+    return {view: frame for view, frame in frames.items() if identifier(view) in sql}
 
 
 def kept(spark: SparkSession, rows: DataFrame) -> DataFrame:

@@ -210,7 +210,7 @@ def test_columns_of_parquet_files(writer: Writer, tmp_path: Path) -> None:
     insert = "INSERT INTO t_{t} SELECT * FROM f_{t}"
     copied = "    columns: copied by Spark's Python workers, if all values in the files have their types"
     assert (copied,) in writer.run(f"{SEGMENTS}; EXPLAIN {insert}")
-    assert copied.strip().partition(": ")[2] in str(writer.run(f"EXPLAIN FORMATTED {insert}"))
+    assert "copied by Spark" in str(writer.run(f"EXPLAIN FORMATTED {insert}"))
     assert (copied,) not in writer.run(f"EXPLAIN {insert} WHERE n > 1")
     writer.run(insert)
     writer.run(f"INSERT INTO f_{{t}} {values(4, '1899-12-31')}; {insert}")
@@ -228,7 +228,7 @@ def test_parquet_files_of_columns(writer: Writer, tmp_path: Path) -> None:
     insert = "INSERT OVERWRITE TABLE f_{t} SELECT * FROM t_{t}"
     copied = "    columns: copied by Spark's Python workers, if all values in the files have their types"
     assert (copied,) in writer.run(f"SET hivedruid.druid.read=segments; EXPLAIN {insert}")
-    assert copied.strip().partition(": ")[2] in str(writer.run(f"EXPLAIN FORMATTED {insert}"))
+    assert "copied by Spark" in str(writer.run(f"EXPLAIN FORMATTED {insert}"))
     assert (copied,) not in writer.run(f"EXPLAIN {insert} WHERE n + 1 > 2")
     writer.run(f"{insert}; {insert}")
     expected = writer.run("SELECT * FROM t_{t} ORDER BY n")

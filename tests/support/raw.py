@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.plan.physical import SparkJob, TableInput
-from hivedruid.spark.cells import identifier
-from hivedruid.spark.relations import Frames, query
+from hivedruid.spark.relations import query, used
 from hivedruid.spark.rows import stream
 from tests.equivalence.comparison import Rows
 
@@ -51,12 +50,8 @@ def answer(spark: SparkSession, job: SparkJob) -> Rows:
         rows = spark.table(_view(item.table))
         frames[item.view] = (rows.coalesce(1) if is_one else rows).select(*item.columns)
     for part in job.computed:
-        query(spark, part.sql, _used(frames, part.sql)).createOrReplaceTempView(part.view)
-    return list(stream(query(spark, job.sql, _used(frames, job.sql)), [column.type for column in job.columns]))
-
-
-def _used(frames: Frames, sql: str) -> Frames:
-    return {name: frame for name, frame in frames.items() if identifier(name) in sql}
+        query(spark, part.sql, used(frames, part.sql)).createOrReplaceTempView(part.view)
+    return list(stream(query(spark, job.sql, used(frames, job.sql)), [column.type for column in job.columns]))
 
 
 def spark_value(value: Any, type_: HiveType) -> str:
