@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(druid_\w+)?(\()|(\))|([a-
 
 def is_long(text: str) -> bool:
     """Whether SQL is too long to be written more than once."""
-    return len(text) > LONG_TEXT or ("druid_" in text and copies(text) > MANY_COPIES)
+    return len(text) > LONG_TEXT or ("druid_" in text and _copies(text) > MANY_COPIES)
 
 
 def once(texts: Sequence[str], write: Callable[[Sequence[str]], str], *, beside: Sequence[str] = ()) -> str:
@@ -49,7 +49,7 @@ def let(name: str, values: dict[str, str], written: str) -> str:
     """SQL that uses the names, with their values bound; a value that is used once is inlined."""
     bound = {}
     for field, text in values.items():
-        if copies(written, field) > 1:
+        if _copies(written, field) > 1:
             bound[field] = text
         else:
             written = re.sub(rf"\b{re.escape(field)}\b", lambda _, text=text: text, written)  # type: ignore[misc]
@@ -59,14 +59,14 @@ def let(name: str, values: dict[str, str], written: str) -> str:
     return f"list_transform([{{{row}}}], lambda {name}: {written})[1]"
 
 
-def copies(text: str, name: str | None = None) -> int:
+def _copies(text: str, name: str | None = None) -> int:
     """How often `name` stands in SQL once its macros are written out; without one, its most copied part."""
     factors = [1]
     total = 0
     for token in _TOKEN.finditer(text):
         macro, opened, closed, word = token.groups()
         if opened:
-            factors.append(factors[-1] * (_factor(macro) if macro else 1))
+            factors.append(factors[-1] * (factor(macro) if macro else 1))
         elif closed:
             if len(factors) > 1:
                 factors.pop()
@@ -78,8 +78,8 @@ def copies(text: str, name: str | None = None) -> int:
 
 
 @cache
-def _factor(macro: str) -> int:
+def factor(macro: str) -> int:
     """How often a macro expands its most used argument."""
     signature = next(s for s in MACROS if s.startswith(f"{macro}("))
     names = signature.partition("(")[2].rstrip(")").split(", ")
-    return max(1, *(copies(MACROS[signature], name) for name in names))
+    return max(1, *(_copies(MACROS[signature], name) for name in names))

@@ -132,8 +132,8 @@ MACROS: dict[str, str] = {
         CASE WHEN s IS NULL OR x IS NULL OR i IS NULL THEN NULL
              WHEN i <= 0 THEN druid_strpos(s, x)
              WHEN i >= druid_strlen(s) THEN CASE WHEN x = '' THEN druid_strlen(s) ELSE -1 END
-             ELSE list_transform([druid_substring(s, i, -1)], lambda t:
-                      CASE WHEN strpos(t, x) = 0 AND x <> '' THEN -1 ELSE i + druid_strpos(t, x) END)[1] END""",
+             ELSE list_transform(list_transform([druid_substring(s, i, -1)], lambda t: druid_strpos(t, x)),
+                                 lambda p: CASE WHEN p < 0 THEN -1 ELSE i + p END)[1] END""",
     "druid_lpad(s, n, p)": """
         CASE WHEN s IS NULL OR n IS NULL OR p IS NULL OR n = 0 THEN NULL WHEN n < 0 THEN ''
              WHEN n <= druid_strlen(s) THEN druid_left(s, n) WHEN p = '' THEN s

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hivedruid.embedded.binding import copies, is_long, once
+from hivedruid.embedded.binding import factor, is_long, once
 from hivedruid.embedded.expressions import translate
 from hivedruid.embedded.macros import MACROS
 from hivedruid.embedded.sql import Sql, identifier
@@ -101,7 +101,4 @@ def test_a_text_is_named_only_where_it_is_used_twice() -> None:
 @pytest.mark.parametrize("signature", MACROS)
 def test_no_macro_copies_an_argument_often(signature: str) -> None:
     """DuckDB takes 0.4 s to bind a macro that copies its arguments 700 times."""
-    name, _, listed = signature.partition("(")
-    parameters = listed.rstrip(")").split(", ")
-    call = f"{name}({', '.join(f'the_{each}' for each in parameters)})"
-    assert max(copies(call, f"the_{each}") for each in parameters) < MOST_COPIES
+    assert factor(signature.partition("(")[0]) < MOST_COPIES
