@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.statistics.files import files_in
-from hivedruid.catalog.types import HiveType
+from hivedruid.catalog.types import ALIKE_IN_PARQUET, HiveType
 from hivedruid.filesystems import local_path
 
 if TYPE_CHECKING:
@@ -47,12 +47,5 @@ def check_type(schema: pa.Schema, name: str, hive: HiveType) -> None:
     """Raise ValueError unless the values of a column in a file have exactly this type."""
     from hivedruid.arrow import arrow_type
 
-    if hive.name not in _SAME or schema.field(name).type != arrow_type(hive, "UTC"):
+    if hive.name not in ALIKE_IN_PARQUET or schema.field(name).type != arrow_type(hive, "UTC"):
         raise ValueError(f"the column {name} is not of type {hive}")
-
-
-_SAME = frozenset({
-    "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "date",
-    "string", "varchar", "char",
-})  # fmt: skip
-"""The types that Spark and Arrow read alike."""

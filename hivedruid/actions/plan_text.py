@@ -52,7 +52,7 @@ def spark_lines(job: SparkJob) -> list[str]:
             lines += indent(table_scan(source.read, f"TS_{number}"), 4)
             lines += indent(scan_lines(source), 6)
             for reducer in source.reducers:
-                lines += indent(_reducer(reducer), 6)
+                lines += indent(reducer_lines(reducer), 6)
         else:
             columns = ",".join(json.dumps(c) for c in source.columns)
             lines += [
@@ -128,7 +128,7 @@ def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def _reducer(reducer: KeyFilter) -> list[str]:
+def reducer_lines(reducer: KeyFilter) -> list[str]:
     """The keys that become a filter when the job runs."""
     days = ", on the days of these keys," if reducer.has_dates else ""
     first = f"only rows{days} whose {reducer.column} is among at most {reducer.most} keys of:"
@@ -142,7 +142,9 @@ def _key_source(keys: KeySource) -> list[str]:
     if isinstance(keys, DruidRead):
         return json_lines("druid.query.json: ", keys.query)
     if isinstance(keys, FileKeys):
-        first = f"the Parquet files of {keys.table.full_name}, read in this process where that is exact, otherwise:"
+        first = (
+            f"the Parquet files of {keys.rows.table.full_name}, read in this process where that is exact, otherwise:"
+        )
         return [first, *spark_lines(keys.job)]
     return spark_lines(keys)
 
@@ -199,7 +201,7 @@ def job_document(job: SparkJob) -> dict[str, Any]:
             item = {"view": source.view, **read_document(source.read)}
             item |= _scan_document(source)
             if source.reducers:
-                item["reducers"] = [_reducer_document(r) for r in source.reducers]
+                item["reducers"] = [reducer_document(r) for r in source.reducers]
             inputs.append(item)
         else:
             item = {"view": source.view, "table": source.table.full_name, "columns": list(source.columns)}
@@ -241,7 +243,7 @@ def _scan_document(source: DruidInput) -> dict[str, Any]:
     return {"undivided": source.undivided} if source.undivided else {}
 
 
-def _reducer_document(reducer: KeyFilter) -> dict[str, Any]:
+def reducer_document(reducer: KeyFilter) -> dict[str, Any]:
     queries = [_key_document(keys) for keys in reducer.keys]
     keys = queries[0] if len(queries) == 1 else queries
     dates = {"has_dates": True} if reducer.has_dates else {}
@@ -252,5 +254,5 @@ def _key_document(keys: KeySource) -> Mapping[str, Any]:
     if isinstance(keys, DruidRead):
         return keys.query
     if isinstance(keys, FileKeys):
-        return {"files_of": keys.table.full_name, **job_document(keys.job)}
+        return {"files_of": keys.rows.table.full_name, **job_document(keys.job)}
     return job_document(keys)

@@ -140,3 +140,10 @@ def array_of(element: HiveType) -> HiveType:
 
 def decimal(precision: int = 10, scale: int = 0) -> HiveType:
     return HiveType("decimal", (precision, scale))
+
+
+ALIKE_IN_PARQUET = frozenset({
+    "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean", "date",
+    "string", "varchar", "char",
+})  # fmt: skip
+"""The types whose values Spark and Arrow read alike in Parquet files."""

@@ -88,7 +88,7 @@ def _mean(total: Decimal, count: int, type_: HiveType) -> Decimal | None:
 
 def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType], Fold]:
     def build(source: HiveType, _type: HiveType) -> Fold:
-        if source.name in ("char", "float", "unknown") or source.children:
+        if source.name in ("float", "unknown") or source.children:
             raise NotLocal(f"min() or max() of {source}")
         return Fold(
             lambda state, value: key(value) if state is None else choose(state, key(value)), lambda state: state

@@ -20,10 +20,10 @@ Row = tuple[Any, ...]
 Compiled = Callable[[Row], Any]
 
 _TYPES = frozenset(
-    ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "varchar", "date",
-     "timestamp", "timestamp with local time zone", "void")
+    ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "varchar", "char",
+     "date", "timestamp", "timestamp with local time zone", "void")
 )  # fmt: skip
-"""The supported types; `char` compares padded, and nested values other than ARRAYS are left to Spark."""
+"""The supported types; nested values other than ARRAYS are left to Spark."""
 
 ARRAYS = array_of(STRING)
 """The type of Druid's multi-value columns, represented as tuples."""
@@ -65,7 +65,17 @@ def check_type(type_: HiveType) -> None:
         raise NotLocal("a value of unknown type" if type_ == UNKNOWN else f"values of type {type_}")
 
 
+_OF_CHARS = frozenset({
+    "=", "<>", "<", "<=", ">", ">=", "in", "is_null", "is_not_null", "and", "or", "case", "coalesce", "substring",
+    "upper", "lower",
+})  # fmt: skip
+"""The functions of CHAR that Hive and Spark compute as for strings: values have no trailing blanks until they are
+displayed (`cells.padded`)."""
+
+
 def _call(rex: Call, scope: Scope) -> Compiled:
+    if rex.op not in _OF_CHARS and any(a.type.name == "char" for a in rex.args):
+        raise NotLocal(f"{shown_name(rex.op)}() of CHAR")
     if rex.op not in ("is_null", "is_not_null", "cast") and any(a.type == FLOAT for a in rex.args):
         rex = _in_doubles(rex)
     special = _SPECIAL.get(rex.op)

@@ -54,9 +54,9 @@ def _as_is(value: Any) -> Any:
 def _sides(call: Call) -> tuple[Function, Function]:
     """The conversions of both sides to the type in which Hive compares them."""
     a, b = call.args[0].type, call.args[1].type
-    if a == b and a.name not in ("char", "unknown") and not a.children:
+    if a == b and a.name != "unknown" and not a.children:
         return _as_is, _as_is
-    if (a.is_string and b.is_string and "char" not in (a.name, b.name)) or (a.is_integer and b.is_integer):
+    if (a.is_string and b.is_string) or (a.is_integer and b.is_integer):
         return _as_is, _as_is
     target = comparison_type(a, b)
     if not (a.is_numeric and b.is_numeric) or target.name == "float":

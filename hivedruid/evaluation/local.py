@@ -2,60 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import Any
 
+from hivedruid.catalog.types import ALIKE_IN_PARQUET, FLOAT
 from hivedruid.cells import interval_of
 from hivedruid.druid.query import native_query
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import ARRAYS
-from hivedruid.evaluation.relations import Evaluator, Relation, Rows
+from hivedruid.evaluation.relations import Evaluator, Relation, Rows, not_from_druid
+from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.literals import zone_of
-from hivedruid.plan.nodes import DruidQuery, Node
-from hivedruid.plan.physical import DruidRead
+from hivedruid.plan.nodes import DruidQuery, Filter, Node, TableScan
+from hivedruid.plan.physical import DruidInput, DruidRead, FileRows, KeyFilter, SparkJob
+from hivedruid.plan.rex import Over, Ref, Rex, Subquery, conjuncts, has, substitute
 from hivedruid.plan.split import QueryPlan, native_queries, shared
 from hivedruid.results import ResultColumn
 
 MAX_ROWS = "hivedruid.local.evaluation.max.rows"
+MOST_FILE_ROWS = 1_000_000
+"""The maximum number of rows in the files of a table, including those that do not satisfy the conditions."""
 
 
 @dataclass(frozen=True)
 class LocalInput:
-    """The rows of one native query, which replaces `node` in the plan; `view` is its name in EXPLAIN."""
+    """The rows of one native query, which replaces `node` in the plan; `view` is its name in EXPLAIN. `reducers` add
+    filters to the query when it runs."""
 
     view: str
     read: DruidRead
     node: DruidQuery
+    reducers: tuple[KeyFilter, ...] = ()
+
+
+@dataclass(frozen=True)
+class LocalFiles:
+    """The rows of Parquet files, which replace `node` in the plan; `view` is their name in EXPLAIN."""
+
+    view: str
+    rows: FileRows
+    node: Node
 
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """Operators over the rows of native queries, each with at most `most` rows."""
+    """Operators over the rows of native queries, and of the Parquet files of tables that are joined with them, each
+    with at most `most` rows."""
 
     node: Node
     inputs: tuple[LocalInput, ...]
+    files: tuple[LocalFiles, ...]
     columns: tuple[ResultColumn, ...]
     zone: str
     most: int
 
+    @property
+    def views(self) -> dict[int, str]:
+        """The names of the inputs, by the identity of the nodes that they replace."""
+        native = {id(item.node): item.view for item in self.inputs}
+        return native | {id(item.node): item.view for item in self.files}
 
-def local_plan(plan: QueryPlan) -> LocalPlan:
-    """The plan for local evaluation. Raises NotLocal if a part is not supported or too large."""
+
+def local_plan(plan: QueryPlan, job: SparkJob | None = None) -> LocalPlan:
+    """The plan for local evaluation, with the reducers of the Spark job that it replaces. Raises NotLocal if a part is
+    not supported or too large."""
     most = plan.context.most(MAX_ROWS)
     if most <= 0:
         raise NotLocal(f"{MAX_ROWS} is 0")
     node = shared(plan.node, plan.zone)
     leaves = list({id(n): n for n in native_queries(node)}.values())
-    for leaf in leaves:
-        rows = plan.context.rows(leaf)
-        if rows is not None and rows > most:
-            raise NotLocal(f"a native query has about {rows} rows, more than {MAX_ROWS} ({most})")
-    inputs = tuple(LocalInput(f"druid_{i}", _read(leaf, most, plan.zone), leaf) for i, leaf in enumerate(leaves))
-    candidate = LocalPlan(node, inputs, plan.columns, plan.zone, most)
+    inputs = tuple(_input(f"druid_{i}", leaf, most, plan.zone, job) for i, leaf in enumerate(leaves))
+    for item in inputs:
+        rows = plan.context.rows(item.node)
+        if rows is not None and (left := int(rows * prod(each.share for each in item.reducers))) > most:
+            raise NotLocal(f"a native query has about {left} rows, more than {MAX_ROWS} ({most})")
+    files = tuple(_files(node, len(inputs), most, plan)) if inputs else ()
+    candidate = LocalPlan(node, inputs, files, plan.columns, plan.zone, most)
     _evaluator(candidate, {}).relation(node)  # rejected here rather than at run time
     return candidate
+
+
+def _input(view: str, leaf: DruidQuery, most: int, zone: str, job: SparkJob | None) -> LocalInput:
+    read = native_query(leaf, zone)
+    same = [i.reducers for i in (job.inputs if job is not None else ()) if isinstance(i, DruidInput) and i.read == read]
+    return LocalInput(view, _limited(leaf, read, most, zone), leaf, same[0] if same else ())
+
+
+def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[LocalFiles]:
+    """The tables of Parquet files, each with the filter above it."""
+    from hivedruid.spark.paths import is_visible_here
+
+    below: set[int] = set()
+    found: dict[int, Node] = {}
+    for each in all_nodes(node):
+        scan = _filtered_scan(each)
+        if scan is not None and id(each) not in below:
+            found[id(each)] = each
+            below |= {id(one) for one in each.walk()}
+    for place, each in enumerate(found.values(), start=first):
+        scan = _filtered_scan(each)
+        assert scan is not None
+        if not scan.table.has_parquet_files or not is_visible_here(plan.context.settings):
+            raise NotLocal(not_from_druid(scan.table))
+        for column in scan.columns:
+            if column.type == FLOAT or column.type.name not in ALIKE_IN_PARQUET or not scan.table.column(column.name):
+                raise NotLocal(f"column {column.name} of {scan.table.full_name} is read by Spark")
+        for input_, limit in ((scan, MOST_FILE_ROWS), (each, most)):
+            rows = plan.context.rows(input_)
+            if rows is not None and rows > limit:
+                raise NotLocal(f"{scan.table.full_name} has about {rows} rows, more than {limit}")
+        yield LocalFiles(f"{scan.table.name}_{place}", _file_rows(each, scan, plan.zone), each)
+
+
+def _filtered_scan(node: Node) -> TableScan | None:
+    """The scan of a table outside Druid below filters; None for any other node."""
+    while isinstance(node, Filter) and not any(has(rex, Over, Subquery) for rex in node.expressions()):
+        node = node.input
+    return node if isinstance(node, TableScan) and not node.table.has_data_source else None
+
+
+def _file_rows(node: Node, scan: TableScan, zone: str) -> FileRows:
+    names: dict[str, Rex] = {column.id: Ref(column.type, column.name) for column in scan.columns}
+    terms = [term for each in node.walk() if isinstance(each, Filter) for term in conjuncts(each.condition)]
+    conditions = tuple([substitute(term, names) for term in terms])
+    return FileRows(scan.table, conditions, tuple([column.name for column in scan.columns]), zone)
 
 
 def fallback_reason(plan: QueryPlan) -> str | None:
@@ -78,13 +151,16 @@ def evaluated(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Rows:
 
 
 def _evaluator(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Evaluator:
-    views = {id(item.node): item.view for item in plan.inputs}
+    views = plan.views
 
     def leaf(node: Node) -> Relation | None:
         view = views.get(id(node))
         return None if view is None else lambda: _hashable(fetched[view], node)
 
-    return Evaluator(plan.zone, leaf)
+    evaluator = Evaluator(plan.zone, leaf)
+    for item in plan.files:
+        evaluator.check_filters(item.node)
+    return evaluator
 
 
 def _hashable(rows: Rows, node: Node) -> Rows:
@@ -95,11 +171,11 @@ def _hashable(rows: Rows, node: Node) -> Rows:
     return [tuple([tuple(v) if n in places and v is not None else v for n, v in enumerate(row)]) for row in rows]
 
 
-def _read(leaf: DruidQuery, most: int, zone: str) -> DruidRead:
-    """The native query; a scan stops when it exceeds the row limit."""
+def _limited(leaf: DruidQuery, read: DruidRead, most: int, zone: str) -> DruidRead:
+    """The native query of a leaf; a scan stops when it exceeds the row limit."""
     if leaf.grouped is None and leaf.fetch is None and not leaf.offset:
         return native_query(replace(leaf, fetch=most + 1), zone)
-    return native_query(leaf, zone)
+    return read
 
 
 def _shown(rows: Rows, plan: LocalPlan) -> Rows:

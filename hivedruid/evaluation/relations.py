@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from hivedruid.catalog.table import Table
 from hivedruid.evaluation.aggregates import Fold, aggregate, key
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Compiled, Row, Scope, check_type, compiled
@@ -47,6 +48,12 @@ class Evaluator:
             raise NotLocal(_reason(node))
         return build(self, node)
 
+    def check_filters(self, node: Node) -> None:
+        """Raise NotLocal if a condition in the filters above a leaf is not supported."""
+        while isinstance(node, nodes.Filter):
+            compiled(node.condition, self.scope(node.input.columns))
+            node = node.input
+
     def scope(self, columns: Iterable[PlanColumn], computed: Mapping[Rex, int] | None = None) -> Scope:
         slots = {c.id: i for i, c in enumerate(columns)}
         return Scope(slots, Given(self.zone), self._subquery, computed or {})
@@ -74,7 +81,7 @@ class Evaluator:
 
     def _in(self, rex: Subquery, rows: Relation, outer: Scope) -> Compiled:
         made = rex.plan.columns
-        if len(rex.args) != 1 or rex.args[0].type != made[0].type or made[0].type.name in ("char", "float"):
+        if len(rex.args) != 1 or rex.args[0].type != made[0].type or made[0].type.name == "float":
             raise NotLocal("IN (SELECT …) with several columns or mixed types")
         kept = self._subqueries
 
@@ -163,7 +170,7 @@ class Evaluator:
         below = self.relation(node.input)
         scope = self.scope(node.input.columns)
         for rex in node.keys:
-            if rex.type.name in ("char", "float", "unknown") or rex.type.children:
+            if rex.type.name in ("float", "unknown") or rex.type.children:
                 raise NotLocal(f"GROUP BY {rex.type}")
         keys = [compiled(k, scope) for k in node.keys]
         calls = [_Call.of(agg, scope) for agg in node.calls]
@@ -212,9 +219,12 @@ def _among(value: Compiled, kept: Callable[[], set[Any]]) -> Compiled:
 
 
 def _reason(node: Node) -> str:
-    if isinstance(node, nodes.TableScan):
-        return f"{node.table.full_name} is not a Druid table"
-    return type(node).__name__
+    return not_from_druid(node.table) if isinstance(node, nodes.TableScan) else type(node).__name__
+
+
+def not_from_druid(table: Table) -> str:
+    """The reason why a table is not read without Spark."""
+    return f"{table.full_name} is not a Druid table"
 
 
 def _windows(rex: Rex) -> list[Over]:
@@ -320,7 +330,7 @@ def _pair(term: Rex, left: set[str], right: set[str]) -> tuple[Rex, Rex] | None:
         return None
     a, b = term.args
     one_type = a.type == b.type or (a.type.is_integer and b.type.is_integer)
-    if not one_type or a.type.name in ("char", "float", "double", "unknown") or a.type.children:
+    if not one_type or a.type.name in ("float", "double", "unknown") or a.type.children:
         return None
     if not refs(a) or not refs(b):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hivedruid.catalog.table import Column, Table
@@ -104,7 +104,7 @@ class KeyFilter:
     The keys are the first column of native queries, or of Spark jobs or files of Hive-side tables, which are read
     first: one for each place where a shared query is read. If there are more than `most`, they do not become a filter;
     the result is the same. `has_dates`: the second column is the day of `__time` of the rows with that key
-    (TimeReference).
+    (TimeReference). `share` is the estimated share of the rows that is left, 1 if unknown.
     """
 
     column: str
@@ -112,6 +112,7 @@ class KeyFilter:
     keys: tuple[KeySource, ...]
     most: int
     has_dates: bool = False
+    share: float = field(default=1.0, compare=False)
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> KeyFilter:
         """The same with its native queries changed."""
@@ -206,15 +207,22 @@ class SparkJob:
 
 
 @dataclass(frozen=True)
-class FileKeys:
-    """The distinct values of columns in the rows of a table that satisfy the conditions, read from its Parquet files
-    without Spark; `job` returns them if that is not possible. The ids of the columns are their names.
+class FileRows:
+    """Columns of the rows of a table that satisfy the conditions, read from its Parquet files without Spark. The ids of
+    the columns are their names.
     """
 
     table: Table
     conditions: tuple[Rex, ...]
     columns: tuple[str, ...]
     zone: str
+
+
+@dataclass(frozen=True)
+class FileKeys:
+    """The distinct rows of Parquet files; `job` returns them if the files cannot be read without Spark."""
+
+    rows: FileRows
     job: SparkJob
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.time_references import TimeReference, time_reference
@@ -33,7 +34,7 @@ from hivedruid.plan.nodes import (
     TableScan,
     filterable_input,
 )
-from hivedruid.plan.physical import DruidRead, FileKeys, KeyFilter, KeySource, SparkJob
+from hivedruid.plan.physical import DruidRead, FileKeys, FileRows, KeyFilter, KeySource, SparkJob
 from hivedruid.plan.rex import Call, Over, Ref, Rex, Subquery, conjuncts, has, is_deterministic, refs, substitute
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext
@@ -99,7 +100,8 @@ def _union(filters: list[KeyFilter]) -> KeyFilter:
     for each in filters:
         queries += [query for query in each.keys if query not in queries]
     has_dates = all(f.has_dates for f in filters)
-    return replace(filters[0], keys=tuple(queries), has_dates=has_dates)
+    share = min(1.0, sum(f.share for f in filters))
+    return replace(filters[0], keys=tuple(queries), has_dates=has_dates, share=share)
 
 
 def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:
@@ -221,7 +223,27 @@ def _key_filter(
         return None
     if keys is None or native.type not in ("STRING", "LONG"):
         return None
-    return KeyFilter(native.name, native.type, (keys,), most, has_dates=stored is not None and stored.date is not None)
+    has_dates = stored is not None and stored.date is not None
+    share = _share(small, _days(scan, context) if has_dates else None, context)
+    return KeyFilter(native.name, native.type, (keys,), most, has_dates, share)
+
+
+def _share(small: Node, days: float | None, context: RuleContext) -> float:
+    """The estimated share of the rows that have one of the keys: as many as the keys have of those of the whole table,
+    or of these days."""
+    whole = small
+    while not isinstance(whole, TableScan) and len(whole.inputs) == 1:
+        whole = whole.inputs[0]
+    keys, every = context.rows(small), days or context.rows(whole)
+    return 1.0 if keys is None or not every else min(1.0, keys / every)
+
+
+def _days(scan: TableScan, context: RuleContext) -> float | None:
+    """The days between the first and the last row of a Druid table."""
+    known = context.statistics.get((scan.table.database, scan.table.name))
+    if known is None or known.start is None or known.end is None:
+        return None
+    return (known.end - known.start) / timedelta(days=1).total_seconds() / 1000
 
 
 def _reference(scan: TableScan, column: Ref) -> TimeReference | None:
@@ -284,7 +306,7 @@ def _stored_keys(stored: _StoredKeys, most: int, context: RuleContext, job: Job)
     by_spark = job(Sort(made, Aggregate(made, rows, keys, ()), (), most + 1))
     read_columns = tuple([key.id for key in keys if isinstance(key, Ref)])
     if stored.table.has_parquet_files and len(read_columns) == len(keys):
-        return FileKeys(stored.table, stored.terms, read_columns, context.zone, by_spark)
+        return FileKeys(FileRows(stored.table, stored.terms, read_columns, context.zone), by_spark)
     return by_spark
 
 

@@ -65,7 +65,7 @@ def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:
         from hivedruid.evaluation.local import local_plan
 
         try:
-            return EvaluateLocally(local_plan(plan), job)
+            return EvaluateLocally(local_plan(plan, job), job)
         except NotLocal:
             pass
     return RunSparkJob(job)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer
-from hivedruid.actions.plan_text import indent, job_document, read_document, spark_lines, table_scan
+from hivedruid.actions.plan_text import (
+    indent,
+    job_document,
+    read_document,
+    reducer_document,
+    reducer_lines,
+    spark_lines,
+    table_scan,
+)
 from hivedruid.actions.select.model import (
     AnswerRows,
     AskValues,
@@ -76,22 +84,41 @@ def _select(read: DruidRead, width: int) -> list[str]:
 
 def _local(plan: LocalPlan) -> list[str]:
     """The operators that are evaluated locally, and the native queries that provide their rows."""
-    from hivedruid.plan.show import tree
+    from hivedruid.plan.show import show, tree
 
     lines = ["Local Evaluation", f"  at most {plan.most} rows of each input, else Spark"]
-    names = {id(item.node): item.view for item in plan.inputs}
-    lines += indent(tree(plan.node, names=names), 2)
+    lines += indent(tree(plan.node, names=plan.views), 2)
     for number, item in enumerate(plan.inputs):
         lines += [f"  <-{item.view}", *indent(table_scan(item.read, f"TS_{number}"), 4)]
+        for reducer in item.reducers:
+            lines += indent(reducer_lines(reducer), 6)
+    for number, files in enumerate(plan.files, start=len(plan.inputs)):
+        columns = ",".join(map(json.dumps, files.rows.columns))
+        lines += [
+            f"  <-{files.view}",
+            f"    TableScan [TS_{number}]",
+            f"      {files.rows.table.full_name} (parquet, read by this process)",
+            f"      Output:[{columns}]",
+        ]
+        lines += [f"      filter: {show(condition)}" for condition in files.rows.conditions]
     return lines
 
 
 def _local_document(plan: LocalPlan) -> dict[str, Any]:
-    from hivedruid.plan.show import tree
+    from hivedruid.plan.show import show, tree
 
-    inputs = [{"view": i.view, **read_document(i.read)} for i in plan.inputs]
-    names = {id(item.node): item.view for item in plan.inputs}
-    return {"max_rows": plan.most, "operators": tree(plan.node, names=names), "inputs": inputs}
+    inputs: list[dict[str, Any]] = []
+    for item in plan.inputs:
+        inputs.append({"view": item.view, **read_document(item.read)})
+        if item.reducers:
+            inputs[-1]["reducers"] = [reducer_document(each) for each in item.reducers]
+    for files in plan.files:
+        conditions = [show(condition) for condition in files.rows.conditions]
+        columns = list(files.rows.columns)
+        inputs.append(
+            {"view": files.view, "table": files.rows.table.full_name, "columns": columns, "conditions": conditions}
+        )
+    return {"max_rows": plan.most, "operators": tree(plan.node, names=plan.views), "inputs": inputs}
 
 
 def _plain(value: object) -> object:

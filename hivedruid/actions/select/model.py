@@ -74,7 +74,8 @@ class RunSparkJob(OverJob, Action):
 
 @dataclass(frozen=True)
 class EvaluateLocally(Action):
-    """Evaluate the rows of native queries in this process; `job` is the fallback if there are too many rows."""
+    """Evaluate the rows of native queries, and of small tables of Parquet files, in this process; `job` is the fallback
+    if there are too many rows."""
 
     plan: LocalPlan
     job: SparkJob
@@ -89,7 +90,10 @@ class EvaluateLocally(Action):
         return tuple(item.read for item in self.plan.inputs)
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
-        inputs = tuple(replace(item, read=change(item.read)) for item in self.plan.inputs)
+        inputs = tuple(
+            replace(item, read=change(item.read), reducers=tuple(each.with_reads(change) for each in item.reducers))
+            for item in self.plan.inputs
+        )
         return replace(self, plan=replace(self.plan, inputs=inputs), job=self.job.with_reads(change))
 
 

@@ -38,15 +38,19 @@ def reduced(job: SparkJob, services: Services) -> SparkJob:
 
 
 def _reduced_input(item: DruidInput, queried: Queried, services: Services) -> DruidInput:
-    read = item.read
-    for reducer in item.reducers:
+    return replace(item, read=reduced_read(item.read, item.reducers, queried, services), reducers=())
+
+
+def reduced_read(read: DruidRead, reducers: tuple[KeyFilter, ...], queried: Queried, services: Services) -> DruidRead:
+    """The query with the keys of its reducers; `queried` are the keys that are known, to which it adds more."""
+    for reducer in reducers:
         rows: Keys | None = []
         for query in reducer.keys:
             more = _queried(query, reducer.most, queried, services)
             rows = None if rows is None or more is None else [*rows, *more]
         if rows is not None and len({row[0] for row in rows}) <= reducer.most:
             read = with_keys(read, reducer, rows)
-    return replace(item, read=read, reducers=())
+    return read
 
 
 def _queried(query: KeySource, most: int, queried: Queried, services: Services) -> Keys | None:
@@ -60,9 +64,9 @@ def _rows(query: KeySource, most: int, services: Services) -> Keys | None:
     """The keys without nulls, which never match; None if there are too many."""
     rows: Iterator[tuple[Any, ...]]
     if isinstance(query, FileKeys):
-        from hivedruid.actions.select.file_keys import keys_in_files
+        from hivedruid.actions.select.file_rows import keys_in_files
 
-        read = keys_in_files(query, services.settings)
+        read = keys_in_files(query.rows, services.settings)
         rows = services.spark().rows(query.job) if read is None else iter(read)
     else:
         rows = services.druid().rows(query) if isinstance(query, DruidRead) else services.spark().rows(query)

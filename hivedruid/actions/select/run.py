@@ -16,7 +16,7 @@ from hivedruid.actions.select.model import (
     RunSparkJob,
     SelectAction,
 )
-from hivedruid.actions.select.reduce import reduced
+from hivedruid.actions.select.reduce import Queried, reduced, reduced_read
 from hivedruid.actions.services import Services
 from hivedruid.cells import padded
 from hivedruid.errors import PlanError
@@ -25,6 +25,8 @@ from hivedruid.results import Result, ResultColumn, begun
 
 if TYPE_CHECKING:
     from hivedruid.engine.engine import DruidEngine
+    from hivedruid.evaluation.local import LocalPlan
+    from hivedruid.evaluation.relations import Rows
 
 
 def run(action: Action, services: Services) -> Result:
@@ -90,17 +92,30 @@ def _evaluate_locally(action: EvaluateLocally, services: Services) -> Result:
     from hivedruid.evaluation.exactness import Unsure
     from hivedruid.evaluation.local import evaluated
 
-    most = action.plan.most
+    plan = action.plan
     try:
-        inputs = action.plan.inputs
-        rows = services.druid().each([partial(_fetched, item.read, most) for item in inputs])
-        fetched = {item.view: each for item, each in zip(inputs, rows, strict=True)}
-        return Result(action.plan.columns, iter(evaluated(action.plan, fetched)))
+        fetched = _of_files(plan, services) | _of_druid(plan, services)
+        return _result(plan.columns, iter(evaluated(plan, fetched)))
     except Unsure:
         return _run_spark_job(RunSparkJob(action.job), services)
 
 
-def _fetched(read: DruidRead, most: int, druid: DruidEngine) -> list[tuple[Any, ...]]:
+def _of_files(plan: LocalPlan, services: Services) -> dict[str, Rows]:
+    if not plan.files:
+        return {}
+    from hivedruid.actions.select.file_rows import rows_in_files
+
+    return {item.view: rows_in_files(item.rows, plan.most, services.settings) for item in plan.files}
+
+
+def _of_druid(plan: LocalPlan, services: Services) -> dict[str, Rows]:
+    queried: Queried = []
+    reads = [reduced_read(item.read, item.reducers, queried, services) for item in plan.inputs]
+    rows = services.druid().each([partial(_fetched, read, plan.most) for read in reads])
+    return {item.view: each for item, each in zip(plan.inputs, rows, strict=True)}
+
+
+def _fetched(read: DruidRead, most: int, druid: DruidEngine) -> Rows:
     from hivedruid.evaluation.exactness import Unsure
     from hivedruid.plan.decode import decode_rows
 

@@ -1,5 +1,5 @@
-"""The keys of semi-join reductions from small Parquet files, without a Spark job, which would take longer than most of
-the queries that the keys restrict.
+"""The rows of small Parquet files without a Spark job, which would take longer than most of the queries that are joined
+with them: for local evaluation, and as the keys of semi-join reductions.
 
 Conditions are evaluated exactly or not at all. Comparisons of a column with a constant are Arrow's, others those of
 local evaluation: once for each distinct value, if they read one column.
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
-from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, STRING
+from hivedruid.catalog.types import DATE, DOUBLE, FLOAT
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
 from hivedruid.evaluation.functions import Given
-from hivedruid.plan.physical import FileKeys
-from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs, substitute, walk
+from hivedruid.plan.physical import FileRows
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs, walk
 from hivedruid.spark.paths import is_visible_here
 
 if TYPE_CHECKING:
@@ -34,65 +34,80 @@ GREGORIAN = date(1582, 10, 15)
 """Spark may read earlier dates in another calendar, depending on the writer of the file."""
 
 
-def keys_in_files(keys: FileKeys, settings: Mapping[str, str]) -> list[tuple[Any, ...]] | None:
-    """The distinct keys; None if the files or a condition are not suitable."""
+Rows = list[tuple[Any, ...]]
+
+
+def rows_in_files(wanted: FileRows, most: int, settings: Mapping[str, str]) -> Rows:
+    """At most this number of rows. Raises Unsure if there are more, or if the files or a condition are not suitable."""
+    return _values(_satisfying(wanted, settings), wanted, most)
+
+
+def keys_in_files(wanted: FileRows, settings: Mapping[str, str]) -> Rows | None:
+    """The distinct rows; None if the files or a condition are not suitable."""
+    try:
+        rows = _satisfying(wanted, settings)
+        if any(column.type in (FLOAT, DOUBLE) for column in wanted.table.columns if column.name in wanted.columns):
+            return None  # -0.0 and 0.0 are one key
+        return _values(rows.group_by(list(wanted.columns)).aggregate([]), wanted, MOST_ROWS)
+    except Unsure:
+        return None
+
+
+def _values(rows: pa.Table, wanted: FileRows, most: int) -> Rows:
+    if rows.num_rows > most:
+        raise Unsure(f"more than {most} rows of {wanted.table.full_name}")
+    try:
+        return list(zip(*[rows[name].to_pylist() for name in wanted.columns], strict=True))
+    except ValueError as error:  # text that is not UTF-8
+        raise Unsure(str(error)) from error
+
+
+def _satisfying(wanted: FileRows, settings: Mapping[str, str]) -> pa.Table:
+    """The rows that satisfy the conditions, with the columns of both. Raises Unsure."""
     from pyarrow import ArrowException
 
     if not is_visible_here(settings):
-        return None
+        raise Unsure("Spark reads the files of another machine")
     try:
-        rows = _rows(keys)
-        for condition in sorted(keys.conditions, key=lambda each: len(refs(each))):
-            rows = rows.filter(_mask(condition, rows, keys.zone))
-        found = rows.select(list(keys.columns)).group_by(list(keys.columns)).aggregate([])
-        return list(zip(*[column.to_pylist() for column in found.itercolumns()], strict=True))
-    except (NotLocal, Unsure, ArrowException, ArithmeticError, ValueError, OSError):
-        return None
+        rows = _rows(wanted)
+        for condition in sorted(wanted.conditions, key=lambda each: len(refs(each))):
+            rows = rows.filter(_mask(condition, rows, wanted.zone))
+    except (NotLocal, ArrowException, ArithmeticError, ValueError, OSError) as error:
+        raise Unsure(str(error)) from error
+    return rows
 
 
-def _rows(keys: FileKeys) -> pa.Table:
-    """The columns of the table that the keys and the conditions read, under their names."""
+def _rows(wanted: FileRows) -> pa.Table:
+    """The columns of the table that are wanted or that the conditions read, under their names."""
     import pyarrow as pa
     from pyarrow import compute, parquet
 
-    needed = frozenset(keys.columns).union(*map(refs, keys.conditions))
-    columns = [column for column in keys.table.columns if column.name in needed]
+    needed = frozenset(wanted.columns).union(*map(refs, wanted.conditions))
+    columns = [column for column in wanted.table.columns if column.name in needed]
     parts, count = [], 0
-    for each in files_of(keys.table, MOST_FILES):
+    for each in files_of(wanted.table, MOST_FILES):
         with parquet.ParquetFile(each.path) as file:
             count += file.metadata.num_rows
             if count > MOST_ROWS:
                 raise NotLocal("the files have too many rows")
             names = names_in(file.schema_arrow, columns)
             for name, column in zip(names, columns, strict=True):
-                if column.type in (FLOAT, DOUBLE):
-                    raise NotLocal(f"values of type {column.type}")
                 check_type(file.schema_arrow, name, column.type)
             parts.append(file.read(names).select(names).rename_columns([column.name for column in columns]))
     if not parts or len(columns) < len(needed):
         raise NotLocal("the table has no files")
     rows = pa.concat_tables(parts)
     for column in columns:
-        if column.type == DATE and (compute.min(rows[column.name]).as_py() or GREGORIAN) < GREGORIAN:
+        values = rows[column.name]
+        if column.type == DATE and (compute.min(values).as_py() or GREGORIAN) < GREGORIAN:
             raise Unsure("a date before the Gregorian calendar")
+        if column.type in (FLOAT, DOUBLE) and compute.all(compute.is_finite(values)).as_py() is False:
+            raise Unsure("a number that is not finite")
     return rows
-
-
-_PLAIN = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
-"""What Spark, too, computes for CHAR as for strings: the files have its values without trailing blanks."""
 
 
 def _mask(condition: Rex, rows: pa.Table, zone: str) -> pa.ChunkedArray | pa.Array:
     """Whether each of the rows satisfies the condition."""
-    chars = {part.id for part in walk(condition) if isinstance(part, Ref) and part.type.name == "char"}
-    for part in walk(condition):
-        if (
-            isinstance(part, Call)
-            and part.op not in _PLAIN
-            and any(isinstance(a, Ref) and a.id in chars for a in part.args)
-        ):
-            raise NotLocal(f"{part.op}() of CHAR")
-    condition = substitute(condition, {name: Ref(STRING, name) for name in chars})
     compared = _compared(condition, rows)
     return _evaluated(condition, rows, zone) if compared is None else compared
 
@@ -129,7 +144,8 @@ def _evaluated(condition: Rex, rows: pa.Table, zone: str) -> pa.Array:
 
     names = sorted(refs(condition))
     test = compiled(condition, Scope({name: place for place, name in enumerate(names)}, Given(zone), no_subquery))
-    if len(names) == 1:
+    types = {part.type for part in walk(condition) if isinstance(part, Ref)}
+    if len(names) == 1 and not types & {FLOAT, DOUBLE}:  # of which -0.0 and 0.0 are one value of a dictionary
         encoded = rows[names[0]].combine_chunks().dictionary_encode()
         values = [*encoded.dictionary.to_pylist(), None]
         _check_number(len(values))
