@@ -66,8 +66,8 @@ def check_type(type_: HiveType) -> None:
 
 
 _OF_CHARS = frozenset({
-    "=", "<>", "<", "<=", ">", ">=", "in", "is_null", "is_not_null", "and", "or", "case", "coalesce", "substring",
-    "upper", "lower",
+    "=", "<>", "<", "<=", ">", ">=", "in", "is_null", "is_not_null", "and", "or", "case", "coalesce", "like",
+    "substring", "upper", "lower",
 })  # fmt: skip
 """The functions of CHAR that Hive and Spark compute as for strings: values have no trailing blanks until they are
 displayed (`cells.padded`)."""

@@ -14,6 +14,7 @@ from hivedruid.druid.query import native_query
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import ARRAYS
 from hivedruid.evaluation.relations import Evaluator, Relation, Rows, not_from_druid
+from hivedruid.filesystems import local_path
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, TableScan
@@ -105,7 +106,8 @@ def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[Local
     for place, each in enumerate(found.values(), start=first):
         scan = _filtered_scan(each)
         assert scan is not None
-        if not scan.table.has_parquet_files or not is_visible_here(plan.context.settings):
+        is_here = is_visible_here(plan.context.settings) and local_path(scan.table.location or "") is not None
+        if not scan.table.has_parquet_files or not is_here:
             raise NotLocal(not_from_druid(scan.table))
         for column in scan.columns:
             if column.type == FLOAT or column.type.name not in ALIKE_IN_PARQUET or not scan.table.column(column.name):

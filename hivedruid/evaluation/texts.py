@@ -24,7 +24,7 @@ def strings(function: Function, *numbers: int) -> Callable[[Call], Function]:
 
     def build(call: Call) -> Function:
         for i, arg in enumerate(call.args):
-            wanted = arg.type.is_integer if i in numbers else arg.type.name in ("string", "varchar", "void")
+            wanted = arg.type.is_integer if i in numbers else arg.type.is_string
             if not wanted and arg.type.name != "void":
                 raise NotLocal(f"{call.op}() of {arg.type}")
         return function
@@ -151,7 +151,7 @@ def format_number(call: Call) -> Function:
 
 def like(call: Call) -> Function:
     """LIKE with a constant pattern: `%`, `_`, and a backslash before either."""
-    if len(call.args) > 2 or not all(a.type.name in ("string", "varchar") for a in call.args):
+    if len(call.args) > 2 or not all(a.type.is_string for a in call.args):
         raise NotLocal("LIKE with an escape character, or of non-strings")
     matcher = re.compile(like_pattern(_constant(call)), re.DOTALL)
     return lambda text, _pattern: matcher.fullmatch(plain(text)) is not None
