@@ -201,8 +201,8 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.semijoin.max.keys", "int", "10000",
             "Maximum keys of the smaller side of a join that are turned into a filter on the other side; 0: none."),
         Setting("hivedruid.local.evaluation.max.rows", "int", "10000",
-            "Maximum rows of each native query for which hivedruid computes the rest of a query itself instead of on "
-            "Spark; 0: always on Spark."),
+            "Maximum rows of each native query, and of each table of Parquet files that is joined with it, for which "
+            "hivedruid computes the rest of a query itself instead of on Spark; 0: always on Spark."),
         Setting("hivedruid.kafka.bootstrap.servers", "text", "",
             "Kafka brokers of SHOW TOPICS as host:port, …; empty: those that tables name."),
         Setting("hivedruid.kafka.check", "enum", "warn",

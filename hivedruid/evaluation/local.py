@@ -20,7 +20,7 @@ from hivedruid.plan.literals import zone_of
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, TableScan
 from hivedruid.plan.physical import DruidInput, DruidRead, FileRows, KeyFilter, SparkJob
 from hivedruid.plan.rex import Over, Ref, Rex, Subquery, conjuncts, has, substitute
-from hivedruid.plan.split import QueryPlan, native_queries, shared
+from hivedruid.plan.split import QueryPlan, native_queries, shared, spark_job
 from hivedruid.results import ResultColumn
 
 MAX_ROWS = "hivedruid.local.evaluation.max.rows"
@@ -136,7 +136,7 @@ def _file_rows(node: Node, scan: TableScan, zone: str) -> FileRows:
 def fallback_reason(plan: QueryPlan) -> str | None:
     """The reason why a plan is not evaluated locally; None if it is."""
     try:
-        local_plan(plan)
+        local_plan(plan, spark_job(plan))
     except NotLocal as no:
         return no.reason
     return None

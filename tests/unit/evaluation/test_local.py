@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from hivedruid.actions.build import build
 from hivedruid.actions.explain import document, explain
 from hivedruid.actions.select.model import EvaluateLocally, RunSparkJob
+from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.types import BIGINT, FLOAT, STRING, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.evaluation.local import evaluated, fallback_reason, local_plan
+from hivedruid.evaluation.relations import Rows
 from hivedruid.parser import parse as parse_statement
 from hivedruid.parser.statements import Explain, Query
+from hivedruid.plan.show import show
+from hivedruid.plan.split import QueryPlan
 from hivedruid.script import SourceStatement
 from hivedruid.settings import SETTINGS
-from tests.support.planning import plan, snapshot
+from tests.support.planning import TABLES, events, plan, snapshot
 
 RANKED = (
     "SELECT country, rank() OVER (ORDER BY s DESC) AS r FROM (SELECT country, sum(clicks) s FROM ev GROUP BY country) x"
@@ -63,6 +71,83 @@ def test_an_input_that_is_known_to_be_large_is_left_to_spark() -> None:
     assert fallback_reason(plan(sql, settings={"hivedruid.local.evaluation.max.rows": "0"})) is not None
 
 
+PLACES = Table(
+    "default", "places", "files",
+    (Column("country", HiveType("char", (2,))), Column("region", STRING), Column("pop", BIGINT), Column("area", FLOAT),
+     Column("seen", TIMESTAMP)),
+    True, format="parquet", location="/data/places",
+)  # fmt: skip
+JOINED = "SELECT region, sum(clicks) FROM ev e JOIN places p ON e.country = p.country WHERE pop > 5 GROUP BY region"
+
+
+def _joined(sql: str = JOINED, places: Table = PLACES, **known: Any) -> QueryPlan:
+    return plan(sql, tables=(events(), places), **known)
+
+
+def test_small_tables_of_parquet_files_are_inputs() -> None:
+    local = local_plan(_joined())
+    (native,), (files,) = local.inputs, local.files
+    assert (files.rows.columns, len(files.rows.conditions)) == (("country", "region", "pop"), 1)
+    rows: dict[str, Rows] = {
+        native.view: [("NO", 4), ("PE", 3), (None, 9), ("FI", 2)],
+        files.view: [("NO", "north", 6), ("PE", None, 7), ("FI", "north", 8)],
+    }
+    assert sorted(evaluated(local, rows), key=str) == [("north", 6), (None, 3)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "places", "reason"),
+    [
+        (JOINED, replace(PLACES, format="orc"), "default.places is not a Druid table"),
+        (JOINED, replace(PLACES, location="s3a://data/places"), "default.places is not a Druid table"),
+        ("SELECT region FROM places", PLACES, "default.places is not a Druid table"),
+        ("SELECT city FROM ev e JOIN places p ON e.country = p.country WHERE area > 2", PLACES, "column area of default.places is read by Spark"),
+        ("SELECT city, seen FROM ev e JOIN places p ON e.country = p.country", PLACES, "column seen of default.places is read by Spark"),
+        ("SELECT city FROM ev e JOIN places p ON e.country = p.country WHERE md5(region) = 'x'", PLACES, "md5() is not evaluated locally"),
+        ("SELECT city FROM ev e JOIN places p ON e.country = p.country WHERE concat(p.country, 'x') = 'NOx'", PLACES, "concat() of CHAR"),
+    ],
+)  # fmt: skip
+def test_other_files_are_left_to_spark(sql: str, places: Table, reason: str) -> None:
+    assert fallback_reason(_joined(sql, places)) == reason
+
+
+def test_files_of_another_machine_are_left_to_spark() -> None:
+    assert (
+        fallback_reason(_joined(settings={"spark.remote": "sc://elsewhere"})) == "default.places is not a Druid table"
+    )
+
+
+def test_rows_of_files_count_after_their_conditions() -> None:
+    assert fallback_reason(_joined(rows={"places": 20_000})) is None
+    assert "default.places has about 33333 rows" in (fallback_reason(_joined(rows={"places": 100_000})) or "")
+    every = "SELECT region FROM ev e JOIN places p ON e.country = p.country WHERE p.pop = 1 AND p.region = 'x'"
+    assert "about 1000001 rows" in (fallback_reason(_joined(every, rows={"places": 1_000_001})) or "")
+
+
+def test_rows_of_native_queries_count_after_the_keys_of_joins() -> None:
+    some, all_of_them = "WHERE pop = 1 AND region = 'x'", "WHERE pop > 0"
+    sql = "SELECT e.city FROM ev e JOIN places p ON e.country = p.country "
+    assert fallback_reason(_joined(sql + some, rows={"ev": 900_000, "places": 1_000})) is None
+    assert "a native query has about 269730 rows" in (
+        fallback_reason(_joined(sql + all_of_them, rows={"ev": 900_000, "places": 1_000})) or ""
+    )
+
+
+def test_chars_are_compared_without_trailing_blanks() -> None:
+    sql = "SELECT p.country, e.city FROM ev e JOIN places p ON e.country = p.country WHERE p.country = 'N '"
+    local = local_plan(_joined(sql))
+    (condition,) = local.files[0].rows.conditions
+    assert show(condition) == "(country = 'N')"
+
+
+def test_explain_shows_the_files_that_are_read() -> None:
+    text = _explained(JOINED, tables=(events(), PLACES))
+    assert 'default.places (parquet, read by this process)\n          Output:["country","region","pop"]' in text
+    assert "filter: (pop > 5)" in text
+    made = document(build(_query(JOINED), snapshot(tables=(events(), PLACES))), {})
+    assert made["actions"][0]["inputs"][1]["table"] == "default.places"
+
+
 def test_doubtful_values_are_not_answered() -> None:
     local = local_plan(
         plan(
@@ -82,8 +167,6 @@ def _query(sql: str) -> Query:
 
 
 def test_scans_only_leaves_the_rest_to_spark() -> None:
-    from dataclasses import replace
-
     facts = snapshot()
     (action,) = build(_query(RANKED), facts).actions
     assert isinstance(action, EvaluateLocally)
@@ -91,10 +174,10 @@ def test_scans_only_leaves_the_rest_to_spark() -> None:
     assert isinstance(action, RunSparkJob)
 
 
-def _explained(sql: str, mode: str = "") -> str:
+def _explained(sql: str, mode: str = "", tables: tuple[Table, ...] = TABLES) -> str:
     statement = parse_statement(SourceStatement(f"EXPLAIN {mode} {sql}"))
     assert isinstance(statement, Explain)
-    return "\n".join(str(row[0]) for row in explain(statement, snapshot(settings=DEFAULTS)).rows)
+    return "\n".join(str(row[0]) for row in explain(statement, snapshot(tables=tables, settings=DEFAULTS)).rows)
 
 
 def test_explain_shows_what_this_process_evaluates() -> None:

@@ -14,9 +14,12 @@ import pytest
 from pyarrow import parquet
 
 from hivedruid.actions.select import file_rows
-from hivedruid.actions.select.file_rows import keys_in_files
+from hivedruid.actions.select.file_rows import keys_in_files, rows_in_files
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, HiveType, decimal
+from hivedruid.evaluation.exactness import Unsure
+from hivedruid.evaluation.local import local_plan
+from hivedruid.plan.nodes import Filter, TableScan
 from hivedruid.plan.physical import DruidInput, FileKeys
 from hivedruid.plan.split import spark_job
 from tests.support.planning import events, plan
@@ -91,6 +94,29 @@ def test_the_keys_are_those_of_spark(dim: Table, home: Home) -> None:
     for key in ("country", "region"):
         keys = keys_of(dim, "month = 3", key, "city")
         assert without_nulls(keys_in_files(keys.rows, {})) == without_nulls(list(home.runner.rows(keys.job))), key
+
+
+def test_the_rows_are_those_of_spark(dim: Table, home: Home) -> None:
+    sql = "SELECT e.city, d.* FROM ev e JOIN (SELECT * FROM dim WHERE month > 2 OR rate < 3) d ON e.clicks = d.k"
+    made = plan(sql, tables=(events(), dim), rows={"ev": 1_000, "dim": ROWS})
+    (files,) = local_plan(made).files
+    scan = next(node for node in made.node.walk() if isinstance(node, Filter) and isinstance(node.input, TableScan))
+    expected = list(home.runner.rows(spark_job(replace(made, node=scan))))
+    assert [column.name for column in scan.columns] == list(files.rows.columns)
+    found = rows_in_files(files.rows, ROWS, {})
+    assert len(found) > 200
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+    with pytest.raises(Unsure, match="more than 200 rows"):
+        rows_in_files(files.rows, 200, {})
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_are_left_to_spark(dim: Table, number: float) -> None:
+    keys = keys_of(dim, "rate > 1")
+    assert keys_in_files(keys.rows, {}) is not None
+    rates = pa.array([number] + [1.0] * (ROWS - 1))
+    parquet.write_table(TABLE.set_column(7, "rate", rates), Path(dim.location or "") / "c.parquet")
+    assert keys_in_files(keys.rows, {}) is None
 
 
 @pytest.mark.parametrize("where", ["concat(region, 'x') = 'sx'", "hash(country) = 3"])
