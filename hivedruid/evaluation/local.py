@@ -97,15 +97,13 @@ def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[Local
     from hivedruid.spark.paths import is_visible_here
 
     below: set[int] = set()
-    found: dict[int, Node] = {}
+    found: list[tuple[Node, TableScan]] = []
     for each in all_nodes(node):
         scan = _filtered_scan(each)
         if scan is not None and id(each) not in below:
-            found[id(each)] = each
+            found.append((each, scan))
             below |= {id(one) for one in each.walk()}
-    for place, each in enumerate(found.values(), start=first):
-        scan = _filtered_scan(each)
-        assert scan is not None
+    for place, (each, scan) in enumerate(found, start=first):
         is_here = is_visible_here(plan.context.settings) and local_path(scan.table.location or "") is not None
         if not scan.table.has_parquet_files or not is_here:
             raise NotLocal(not_from_druid(scan.table))

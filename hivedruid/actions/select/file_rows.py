@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
@@ -24,6 +24,8 @@ from hivedruid.spark.paths import is_visible_here
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hivedruid.evaluation.relations import Rows
+
 
 MOST_FILES = 100
 MOST_ROWS = 1_000_000
@@ -32,9 +34,6 @@ MOST_EVALUATED = 10_000
 """The maximum number of values, or of rows, for which a condition is evaluated other than by Arrow."""
 GREGORIAN = date(1582, 10, 15)
 """Spark may read earlier dates in another calendar, depending on the writer of the file."""
-
-
-Rows = list[tuple[Any, ...]]
 
 
 def rows_in_files(wanted: FileRows, most: int, settings: Mapping[str, str]) -> Rows:
@@ -46,7 +45,7 @@ def keys_in_files(wanted: FileRows, settings: Mapping[str, str]) -> Rows | None:
     """The distinct rows; None if the files or a condition are not suitable."""
     try:
         rows = _satisfying(wanted, settings)
-        if any(column.type in (FLOAT, DOUBLE) for column in wanted.table.columns if column.name in wanted.columns):
+        if any(column.type == DOUBLE for column in wanted.table.columns if column.name in wanted.columns):
             return None  # -0.0 and 0.0 are one key
         return _values(rows.group_by(list(wanted.columns)).aggregate([]), wanted, MOST_ROWS)
     except Unsure:
@@ -92,6 +91,8 @@ def _rows(wanted: FileRows) -> pa.Table:
                 raise NotLocal("the files have too many rows")
             names = names_in(file.schema_arrow, columns)
             for name, column in zip(names, columns, strict=True):
+                if column.type == FLOAT:
+                    raise NotLocal("values of type float")
                 check_type(file.schema_arrow, name, column.type)
             parts.append(file.read(names).select(names).rename_columns([column.name for column in columns]))
     if not parts or len(columns) < len(needed):
@@ -101,7 +102,7 @@ def _rows(wanted: FileRows) -> pa.Table:
         values = rows[column.name]
         if column.type == DATE and (compute.min(values).as_py() or GREGORIAN) < GREGORIAN:
             raise Unsure("a date before the Gregorian calendar")
-        if column.type in (FLOAT, DOUBLE) and compute.all(compute.is_finite(values)).as_py() is False:
+        if column.type == DOUBLE and compute.all(compute.is_finite(values)).as_py() is False:
             raise Unsure("a number that is not finite")
     return rows
 
@@ -144,8 +145,8 @@ def _evaluated(condition: Rex, rows: pa.Table, zone: str) -> pa.Array:
 
     names = sorted(refs(condition))
     test = compiled(condition, Scope({name: place for place, name in enumerate(names)}, Given(zone), no_subquery))
-    types = {part.type for part in walk(condition) if isinstance(part, Ref)}
-    if len(names) == 1 and not types & {FLOAT, DOUBLE}:  # of which -0.0 and 0.0 are one value of a dictionary
+    has_doubles = any(isinstance(part, Ref) and part.type == DOUBLE for part in walk(condition))
+    if len(names) == 1 and not has_doubles:  # of which -0.0 and 0.0 are one value of a dictionary
         encoded = rows[names[0]].combine_chunks().dictionary_encode()
         values = [*encoded.dictionary.to_pylist(), None]
         _check_number(len(values))
