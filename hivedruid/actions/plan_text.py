@@ -51,8 +51,7 @@ def spark_lines(job: SparkJob) -> list[str]:
         if isinstance(source, DruidInput):
             lines += indent(table_scan(source.read, f"TS_{number}"), 4)
             lines += indent(scan_lines(source), 6)
-            for reducer in source.reducers:
-                lines += indent(reducer_lines(reducer), 6)
+            lines += indent(reducer_lines(source.reducers), 6)
         else:
             columns = ",".join(json.dumps(c) for c in source.columns)
             lines += [
@@ -128,13 +127,14 @@ def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def reducer_lines(reducer: KeyFilter) -> list[str]:
-    """The keys that become a filter when the job runs."""
-    days = ", on the days of these keys," if reducer.has_dates else ""
-    first = f"only rows{days} whose {reducer.column} is among at most {reducer.most} keys of:"
-    lines = [first]
-    for keys in reducer.keys:
-        lines += indent(_key_source(keys), 2)
+def reducer_lines(reducers: tuple[KeyFilter, ...]) -> list[str]:
+    """The keys that become filters when the query runs."""
+    lines = []
+    for reducer in reducers:
+        days = ", on the days of these keys," if reducer.has_dates else ""
+        lines.append(f"only rows{days} whose {reducer.column} is among at most {reducer.most} keys of:")
+        for keys in reducer.keys:
+            lines += indent(_key_source(keys), 2)
     return lines
 
 
@@ -199,9 +199,7 @@ def job_document(job: SparkJob) -> dict[str, Any]:
     for source in job.inputs:
         if isinstance(source, DruidInput):
             item = {"view": source.view, **read_document(source.read)}
-            item |= _scan_document(source)
-            if source.reducers:
-                item["reducers"] = [reducer_document(r) for r in source.reducers]
+            item |= _scan_document(source) | reducer_document(source.reducers)
             inputs.append(item)
         else:
             item = {"view": source.view, "table": source.table.full_name, "columns": list(source.columns)}
@@ -243,7 +241,12 @@ def _scan_document(source: DruidInput) -> dict[str, Any]:
     return {"undivided": source.undivided} if source.undivided else {}
 
 
-def reducer_document(reducer: KeyFilter) -> dict[str, Any]:
+def reducer_document(reducers: tuple[KeyFilter, ...]) -> dict[str, Any]:
+    """`reducers`: the keys that become filters when the query runs; nothing if there are none."""
+    return {"reducers": [_reducer(reducer) for reducer in reducers]} if reducers else {}
+
+
+def _reducer(reducer: KeyFilter) -> dict[str, Any]:
     queries = [_key_document(keys) for keys in reducer.keys]
     keys = queries[0] if len(queries) == 1 else queries
     dates = {"has_dates": True} if reducer.has_dates else {}

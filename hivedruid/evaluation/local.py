@@ -18,14 +18,12 @@ from hivedruid.filesystems import local_path
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, TableScan
-from hivedruid.plan.physical import DruidInput, DruidRead, FileRows, KeyFilter, SparkJob
-from hivedruid.plan.rex import Over, Ref, Rex, Subquery, conjuncts, has, substitute
+from hivedruid.plan.physical import MOST_FILE_ROWS, DruidInput, DruidRead, FileRows, KeyFilter, SparkJob
+from hivedruid.plan.rex import Over, Subquery, conjuncts, has, substitute
 from hivedruid.plan.split import QueryPlan, native_queries, shared, spark_job
 from hivedruid.results import ResultColumn
 
 MAX_ROWS = "hivedruid.local.evaluation.max.rows"
-MOST_FILE_ROWS = 1_000_000
-"""The maximum number of rows in the files of a table, including those that do not satisfy the conditions."""
 
 
 @dataclass(frozen=True)
@@ -75,21 +73,24 @@ def local_plan(plan: QueryPlan, job: SparkJob | None = None) -> LocalPlan:
         raise NotLocal(f"{MAX_ROWS} is 0")
     node = shared(plan.node, plan.zone)
     leaves = list({id(n): n for n in native_queries(node)}.values())
-    inputs = tuple(_input(f"druid_{i}", leaf, most, plan.zone, job) for i, leaf in enumerate(leaves))
-    for item in inputs:
-        rows = plan.context.rows(item.node)
-        if rows is not None and (left := int(rows * prod(each.share for each in item.reducers))) > most:
-            raise NotLocal(f"a native query has about {left} rows, more than {MAX_ROWS} ({most})")
+    inputs = tuple(_input(f"druid_{i}", leaf, most, plan, job) for i, leaf in enumerate(leaves))
     files = tuple(_files(node, len(inputs), most, plan)) if inputs else ()
     candidate = LocalPlan(node, inputs, files, plan.columns, plan.zone, most)
-    _evaluator(candidate, {}).relation(node)  # rejected here rather than at run time
+    evaluator = _evaluator(candidate, {})
+    evaluator.relation(node)  # rejected here rather than at run time
+    for item in files:
+        evaluator.check_filters(item.node)
     return candidate
 
 
-def _input(view: str, leaf: DruidQuery, most: int, zone: str, job: SparkJob | None) -> LocalInput:
-    read = native_query(leaf, zone)
-    same = [i.reducers for i in (job.inputs if job is not None else ()) if isinstance(i, DruidInput) and i.read == read]
-    return LocalInput(view, _limited(leaf, read, most, zone), leaf, same[0] if same else ())
+def _input(view: str, leaf: DruidQuery, most: int, plan: QueryPlan, job: SparkJob | None) -> LocalInput:
+    read = native_query(leaf, plan.zone)
+    same = (i.reducers for i in (job.inputs if job is not None else ()) if isinstance(i, DruidInput) and i.read == read)
+    reducers = next(same, ())
+    rows = plan.context.rows(leaf)
+    if rows is not None and (left := int(rows * prod(each.share for each in reducers))) > most:
+        raise NotLocal(f"a native query has about {left} rows, more than {MAX_ROWS} ({most})")
+    return LocalInput(view, _limited(leaf, read, most, plan.zone), leaf, reducers)
 
 
 def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[LocalFiles]:
@@ -125,8 +126,8 @@ def _filtered_scan(node: Node) -> TableScan | None:
 
 
 def _file_rows(node: Node, scan: TableScan, zone: str) -> FileRows:
-    names: dict[str, Rex] = {column.id: Ref(column.type, column.name) for column in scan.columns}
     terms = [term for each in node.walk() if isinstance(each, Filter) for term in conjuncts(each.condition)]
+    names = scan.by_name
     conditions = tuple([substitute(term, names) for term in terms])
     return FileRows(scan.table, conditions, tuple([column.name for column in scan.columns]), zone)
 
@@ -157,10 +158,7 @@ def _evaluator(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Evaluator:
         view = views.get(id(node))
         return None if view is None else lambda: _hashable(fetched[view], node)
 
-    evaluator = Evaluator(plan.zone, leaf)
-    for item in plan.files:
-        evaluator.check_filters(item.node)
-    return evaluator
+    return Evaluator(plan.zone, leaf)
 
 
 def _hashable(rows: Rows, node: Node) -> Rows:

@@ -44,6 +44,11 @@ class Node:
         return frozenset([column.id for column in self.columns])
 
     @property
+    def by_name(self) -> dict[str, Rex]:
+        """References to the columns with their names as ids, by their ids."""
+        return {column.id: Ref(column.type, column.name) for column in self.columns}
+
+    @property
     def inputs(self) -> tuple[Node, ...]:
         return ()
 

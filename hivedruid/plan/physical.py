@@ -206,6 +206,11 @@ class SparkJob:
         return replace(self, inputs=inputs)
 
 
+MOST_FILE_ROWS = 1_000_000
+"""The maximum number of rows of all files of a table that is read without Spark, also of rows that do not satisfy the
+conditions."""
+
+
 @dataclass(frozen=True)
 class FileRows:
     """Columns of the rows of a table that satisfy the conditions, read from its Parquet files without Spark. The ids of

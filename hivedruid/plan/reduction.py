@@ -243,7 +243,7 @@ def _days(scan: TableScan, context: RuleContext) -> float | None:
     known = context.statistics.get((scan.table.database, scan.table.name))
     if known is None or known.start is None or known.end is None:
         return None
-    return (known.end - known.start) / timedelta(days=1).total_seconds() / 1000
+    return timedelta(milliseconds=known.end - known.start) / timedelta(days=1)
 
 
 def _reference(scan: TableScan, column: Ref) -> TimeReference | None:
@@ -280,7 +280,7 @@ def _stored(node: Node, key: Ref, reference: TimeReference | None) -> _StoredKey
         node = node.input
     if node.table.has_data_source:
         return None
-    names: dict[str, Rex] = {c.id: Ref(c.type, c.name) for c in node.columns}
+    names = node.by_name
     found, terms = substitute(found, names), [substitute(t, names) for t in terms]
     return _StoredKeys(node.table, tuple(terms), found, _date_of(node.table, found, reference))
 

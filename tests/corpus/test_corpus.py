@@ -63,7 +63,7 @@ def _outcome(item: Asked | Answer) -> Outcome:
         return Outcome(item)
     scans = item.planned(scans_only=True)
     rows = answered(scans, lambda read: list(item.session.store.rows(read)))
-    displayed = None if rows is None else list(padded([c.type for c in item.plan.columns], iter(rows)))
+    displayed = None if rows is None else list(padded(item.types, iter(rows)))
     return Outcome(answer(item, spark=False), item.plan.fired, displayed)
 
 

@@ -90,8 +90,7 @@ def _local(plan: LocalPlan) -> list[str]:
     lines += indent(tree(plan.node, names=plan.views), 2)
     for number, item in enumerate(plan.inputs):
         lines += [f"  <-{item.view}", *indent(table_scan(item.read, f"TS_{number}"), 4)]
-        for reducer in item.reducers:
-            lines += indent(reducer_lines(reducer), 6)
+        lines += indent(reducer_lines(item.reducers), 6)
     for number, files in enumerate(plan.files, start=len(plan.inputs)):
         columns = ",".join(map(json.dumps, files.rows.columns))
         lines += [
@@ -107,11 +106,9 @@ def _local(plan: LocalPlan) -> list[str]:
 def _local_document(plan: LocalPlan) -> dict[str, Any]:
     from hivedruid.plan.show import show, tree
 
-    inputs: list[dict[str, Any]] = []
-    for item in plan.inputs:
-        inputs.append({"view": item.view, **read_document(item.read)})
-        if item.reducers:
-            inputs[-1]["reducers"] = [reducer_document(each) for each in item.reducers]
+    inputs: list[dict[str, Any]] = [
+        {"view": i.view, **read_document(i.read), **reducer_document(i.reducers)} for i in plan.inputs
+    ]
     for files in plan.files:
         conditions = [show(condition) for condition in files.rows.conditions]
         columns = list(files.rows.columns)

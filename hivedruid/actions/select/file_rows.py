@@ -17,7 +17,7 @@ from hivedruid.catalog.types import DATE, DOUBLE, FLOAT
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
 from hivedruid.evaluation.functions import Given
-from hivedruid.plan.physical import FileRows
+from hivedruid.plan.physical import MOST_FILE_ROWS, FileRows
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs, walk
 from hivedruid.spark.paths import is_visible_here
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 MOST_FILES = 100
-MOST_ROWS = 1_000_000
-"""The maximum number of rows of all files."""
 MOST_EVALUATED = 10_000
 """The maximum number of values, or of rows, for which a condition is evaluated other than by Arrow."""
 GREGORIAN = date(1582, 10, 15)
@@ -44,10 +42,8 @@ def rows_in_files(wanted: FileRows, most: int, settings: Mapping[str, str]) -> R
 def keys_in_files(wanted: FileRows, settings: Mapping[str, str]) -> Rows | None:
     """The distinct rows; None if the files or a condition are not suitable."""
     try:
-        rows = _satisfying(wanted, settings)
-        if any(column.type == DOUBLE for column in wanted.table.columns if column.name in wanted.columns):
-            return None  # -0.0 and 0.0 are one key
-        return _values(rows.group_by(list(wanted.columns)).aggregate([]), wanted, MOST_ROWS)
+        distinct = _satisfying(wanted, settings).group_by(list(wanted.columns)).aggregate([])
+        return _values(distinct, wanted, MOST_FILE_ROWS)
     except Unsure:
         return None
 
@@ -87,7 +83,7 @@ def _rows(wanted: FileRows) -> pa.Table:
     for each in files_of(wanted.table, MOST_FILES):
         with parquet.ParquetFile(each.path) as file:
             count += file.metadata.num_rows
-            if count > MOST_ROWS:
+            if count > MOST_FILE_ROWS:
                 raise NotLocal("the files have too many rows")
             names = names_in(file.schema_arrow, columns)
             for name, column in zip(names, columns, strict=True):

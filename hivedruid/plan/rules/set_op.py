@@ -158,7 +158,7 @@ def druid_union(node: Node, context: RuleContext) -> Node | None:
         plain = isinstance(branch, DruidQuery) and branch.grouped is None and not branch.is_limited
         if not plain or not isinstance(branch, DruidQuery) or not isinstance(branch.source, TableScan):
             return None
-        by_name: dict[str, Rex] = {c.id: Ref(c.type, c.name) for c in branch.source.columns}
+        by_name = branch.source.by_name
         condition = substitute(branch.filter, by_name) if branch.filter is not None else None
         shapes.add((condition, tuple(substitute(e, by_name) for e in branch.exprs)))
         scans.append(branch.source)

@@ -85,7 +85,8 @@ def test_the_keys_are_those_of_spark(dim: Table, home: Home) -> None:
         "day >= '2020-06-15'", "day BETWEEN '2020-02-01' AND '2020-03-09'", "day = DATE '2020-05-17'", "month(day) = 4",
         "price > 10", "price BETWEEN 1.5 AND 12.5", "price = 0.07", "price / 2 > 5.1", "open", "NOT open", "open = false",
         "(month = 3 AND country = 'de') OR (month = 4 AND open)", "month > length(country)", "k > month AND day IS NOT NULL",
-        "rate > 1", "rate = 0", "rate * 2 BETWEEN 3 AND 4 AND month > 1", "month = 3 AND country = 'nowhere'", "substr(country, 1, 1) = 'd'", "CASE WHEN open THEN month ELSE 0 END = 3",
+        "rate > 1", "rate = 0", "rate * 2 BETWEEN 3 AND 4 AND month > 1", "month = 3 AND country = 'nowhere'",
+        "substr(country, 1, 1) = 'd'", "CASE WHEN open THEN month ELSE 0 END = 3",
     ]  # fmt: skip
     for where in conditions:
         keys = keys_of(dim, where)
@@ -128,7 +129,7 @@ def test_only_small_files_on_this_machine_are_read(dim: Table, monkeypatch: pyte
     keys = keys_of(dim, "upper(country) = 'DE'")
     assert keys_in_files(keys.rows, {}) is not None
     assert keys_in_files(keys.rows, {"spark.remote": "sc://elsewhere"}) is None
-    for name, limit in (("MOST_ROWS", ROWS - 1), ("MOST_EVALUATED", 3), ("MOST_FILES", 1)):
+    for name, limit in (("MOST_FILE_ROWS", ROWS - 1), ("MOST_EVALUATED", 3), ("MOST_FILES", 1)):
         with monkeypatch.context() as patch:
             patch.setattr(file_rows, name, limit)
             assert keys_in_files(keys.rows, {}) is None
