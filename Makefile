@@ -8,7 +8,7 @@ JOBS := 2
 CLUSTER_JOBS := 3
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check docs format update-goldens equivalence conformance druid37 soak bench lock clean
+.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 soak bench lock clean
 
 help:
 	@echo "make quickstart      load Wikipedia edits into a Druid table, run queries and show their plans"
@@ -17,12 +17,13 @@ help:
 	@echo "make docs            build the documentation as a site in build/site"
 	@echo "make format          format the code"
 	@echo "make update-goldens  rewrite tests/q/*.q.out, tests/corpus/queries/*.expected and man/*.1; review the diff"
+	@echo "make update-references  compute all references on Spark, and write the digests of the answers that it confirms"
 	@echo "make equivalence     compare random queries on the embedded store and Druid with Spark; N=5000 runs more, HIVE=1 queries Hive"
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
 	@echo "                     compares random queries on it, the embedded store and Spark instead, SWEEP=1 every operator"
-	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; SQLAlchemy's suite of dialects;"
-	@echo "                     kill jobs at every moment, of which make test chooses every third one; run all scripts on a"
+	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; compute all references; SQLAlchemy's suite of dialects;"
+	@echo "                     kill jobs at every moment, of which make test chooses every fifth one; run all scripts on a"
 	@echo "                     Spark cluster, and break it; kill a stream at random"
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
@@ -92,8 +93,11 @@ update-goldens: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.corpus
 	@$(BIN)/python -m tests.support.manual
 
+update-references: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest --references update tests/equivalence tests/corpus tests/dashboards
+
 equivalence: $(VENV)/.installed-dev
-	@$(if $(HIVE),$(BIN)/python -m tests.hive,HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest tests/equivalence)
+	@$(if $(HIVE),$(BIN)/python -m tests.hive,HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest --references check tests/equivalence)
 
 # First the page, then the tests of these suites. With PLAN=1 no query is run, UPDATE=1 only writes what the tests expect.
 conformance: $(VENV)/.installed-dev
@@ -109,6 +113,7 @@ druid37: $(VENV)/.installed-dev
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
+	@$(BIN)/python -m pytest --references check tests/equivalence tests/corpus tests/dashboards
 	@$(BIN)/python -m tests.dialect
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +13,11 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+
     from tests.support.cluster import Cluster
     from tests.support.postgres import Postgres
+    from tests.support.reference import NewReference, Reference
 
 # A run in the background starts with Ctrl-C ignored, and so would the programs that tests interrupt. A run that is
 # terminated must also stop its cluster.
@@ -44,6 +47,13 @@ LONGEST = (
     "integration/test_kafka_leader_change", "integration/test_kafka_compacted", "integration/test_kafka_tokens",
 )  # fmt: skip
 """The modules that take more than 45 seconds. They run first: the processes of a run then end at about the same time."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--references", choices=["confirmed", "check", "update"], default="confirmed",
+        help="confirmed: Spark computes the answers that it has not confirmed before; check: all; update: all, and writes them",
+    )  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -76,6 +86,25 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
     with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def new_reference(request: pytest.FixtureRequest) -> Iterator[NewReference]:
+    """Opens the reference of a module; see tests/support/reference.py."""
+    from tests.support.reference import Reference, digests, write
+
+    mode = request.config.getoption("--references")
+    opened: list[tuple[Path, Reference]] = []
+
+    def new(spark: Callable[[], SparkSession], file: Path) -> Reference:
+        made = Reference(spark, digests(file) if mode == "confirmed" and file.exists() else frozenset())
+        opened.append((file, made))
+        return made
+
+    yield new
+    if mode == "update":
+        for file, reference in opened:
+            write(file, reference.seen)
 
 
 @pytest.fixture(scope="session")

@@ -22,9 +22,10 @@ from tests.corpus.sample import ROWS, fill
 from tests.equivalence.comparison import Rows, same, shown
 from tests.equivalence.engine import SETTINGS
 from tests.equivalence.local import answered, in_utc
-from tests.support.raw import answer as answer_of_spark
-from tests.support.raw import create_view
+from tests.support.reference import NewReference, Reference
 
+CONFIRMED = Path(__file__).with_name("confirmed.txt")
+"""Answers that need not be computed again."""
 LEAST = 400
 """The minimum number of queries."""
 LOCAL = 0.9
@@ -47,6 +48,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("corpus") / "home"
     fill(made)
     return made
+
+
+@pytest.fixture(scope="module")
+def reference(home: Path, new_reference: NewReference) -> Reference:
+    return new_reference(lambda: spark_session.session(SETTINGS, home), CONFIRMED)
 
 
 @pytest.fixture(scope="module")
@@ -106,21 +112,20 @@ def test_old_scripts_become_what_is_expected(script: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("script", scripts(), ids=lambda script: script.stem)
-def test_rows_are_those_of_spark_over_the_raw_rows(script: Path, home: Path) -> None:
+def test_rows_are_those_of_spark_over_the_raw_rows(script: Path, home: Path, reference: Reference) -> None:
     written = blocks(expectation(script).read_text(encoding="utf-8"))
     found = [
         (None if isinstance(a, Answer) else spark_job(a.bare()), _answer(a, spark=True)) for a in asked(script, home)
     ]
     assert [made.text for _, made in found] == written
-    spark = spark_session.session(SETTINGS, home)
     inputs = [item for job, _ in found if job is not None for item in job.inputs if isinstance(item, TableInput)]
     tables = {item.table.name: item.table for item in inputs}
     for table in tables.values():
-        create_view(spark, table, ([row[c.name] for c in table.columns] for row in ROWS[table.name]()))
+        reference.load(table, ([row[c.name] for c in table.columns] for row in ROWS[table.name]()))
     wrong = []
     for job, made in found:
         if job is None:
             continue
-        expected = list(padded(made.types, iter(answer_of_spark(spark, job))))
-        wrong.append(_difference(made, in_utc(made.rows or []), in_utc(expected)))
+        rows = in_utc(made.rows or [])
+        wrong.append(_difference(made, rows, reference.rows(job, rows, list(made.types), ordered=made.is_ordered)))
     assert not any(wrong), "\n\n".join(filter(None, wrong))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ from hivedruid.session import Session
 from hivedruid.spark import session as spark_session
 from tests.dashboards.sample import NOW, fill, queries, regions, sales
 from tests.equivalence.comparison import Rows, same, shown
-from tests.support.raw import answer, create_view
+from tests.support.reference import NewReference
 from tests.support.spark_settings import FEW_ROWS
 
+CONFIRMED = Path(__file__).with_name("confirmed.txt")
+"""Answers that need not be computed again."""
 ENOUGH = 105
 """Queries that must run without Spark."""
 
@@ -79,20 +82,23 @@ def test_too_many_rows_go_to_spark(session: Session) -> None:
     session.settings.set("hivedruid.local.evaluation.max.rows", before)
 
 
-def test_they_answer_as_spark_does_over_the_raw_rows(session: Session, answers: dict[str, Rows]) -> None:
-    spark = spark_session.session(FEW_ROWS, session.home)
+def test_they_answer_as_spark_does_over_the_raw_rows(
+    session: Session, answers: dict[str, Rows], new_reference: NewReference
+) -> None:
+    reference = new_reference(lambda: spark_session.session(FEW_ROWS, session.home), CONFIRMED)
     for name, rows in (("sales", sales()), ("regions", regions())):
         table = session.catalog.find("default", name)
         assert table is not None
-        create_view(spark, table, ([row[c.name] for c in table.columns] for row in rows))
+        reference.load(table, ([row[c.name] for c in table.columns] for row in rows))
     wrong = []
     for sql, found in answers.items():
         (statement,) = session.statements(sql)
         parsed = parse(statement)
         assert isinstance(parsed, Query)
         bare = plan_query(parsed.expression, statement, gather(parsed, session.facts()), rules=())
-        expected = answer(spark, spark_job(bare))
+        types = [column.type for column in bare.columns]
         ordered = "ORDER BY" in sql.rpartition(")")[2]
-        if not same(found, expected, [c.type for c in bare.columns], ordered=ordered):
+        expected = reference.rows(spark_job(bare), found, types, ordered=ordered)
+        if not same(found, expected, types, ordered=ordered):
             wrong.append(f"{sql}\n  found:\n{shown(found)}\n  expected:\n{shown(expected)}")
     assert not wrong, "\n\n".join(wrong)

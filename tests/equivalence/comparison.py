@@ -17,7 +17,7 @@ def same(found: Rows, expected: Rows, types: list[HiveType], *, ordered: bool) -
         return False
     tolerances = [1e-6 if t.name == "float" else 1e-9 for t in types]
     if not ordered:
-        found, expected = sorted(found, key=_sort_key), sorted(expected, key=_sort_key)
+        found, expected = sorted(found, key=sort_key), sorted(expected, key=sort_key)
     if all(_same_row(a, b, tolerances) for a, b in zip(found, expected, strict=True)):
         return True
     return not ordered and _matched(found, expected, tolerances)
@@ -46,7 +46,8 @@ def same_value(a: Any, b: Any, tolerance: float) -> bool:
     return bool(a == b)
 
 
-def _sort_key(row: tuple[Any, ...]) -> list[tuple[int, Any]]:
+def sort_key(row: tuple[Any, ...]) -> list[tuple[int, Any]]:
+    """Sorts rows of any values, nulls first."""
     return [_cell_key(cell) for cell in row]
 
 
@@ -59,6 +60,6 @@ def _cell_key(cell: Any) -> tuple[int, Any]:
 
 
 def shown(rows: Iterable[tuple[Any, ...]], most: int = 12) -> str:
-    listed = sorted(rows, key=_sort_key)
+    listed = sorted(rows, key=sort_key)
     lines = [f"    {row!r}" for row in listed[:most]]
     return "\n".join([*lines, *([f"    … {len(listed) - most} more"] if len(listed) > most else [])]) or "    (none)"

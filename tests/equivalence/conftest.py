@@ -18,6 +18,7 @@ from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import TIERED_EVERY, Sample, sample
 from tests.equivalence.sweep import Sweep, sweep
 from tests.equivalence.tables import ZONES, full_world
+from tests.support.reference import NewReference
 from tests.support.spark_settings import spark_of_few_rows  # noqa: F401 - for all tests of this folder
 
 if TYPE_CHECKING:
@@ -52,10 +53,11 @@ def real(cluster: Cluster) -> Iterator[RealDruid]:
 
 
 @pytest.fixture(scope="session")
-def engine(real: RealDruid, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def engine(real: RealDruid, new_reference: NewReference, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     home: Path = tmp_path_factory.mktemp("equivalence")
-    made = Engine(home, real)
+    made = Engine(home, real, new_reference)
     yield made
+    _report.append(f"references: {len(made.reference.seen)} answers, {made.reference.computed} computed by Spark")
     made.close()
     session.release_all()
 

@@ -164,7 +164,8 @@ PREFACE = """# Equivalence: no rewrite changes a result
 `tests/equivalence` runs each query three times: planned with all rules, with its native queries on the embedded store
 and the rest on Spark; with the same native queries on a Druid cluster that contains the same rows; and with no rules at
 all, on Spark over the raw rows. All results must be equal: as lists if ORDER BY determines the order completely, else
-as multisets; doubles to nine digits.
+as multisets; doubles to nine digits. In `make test`, Spark only computes the answers that it has not confirmed before:
+`confirmed.txt` contains the digest of each confirmed answer, with its query and rows (`make update-references`).
 
 - **Local evaluation** is a fourth way, for queries that it supports: the part of the pushed-down plan that runs outside
   Druid, and the whole query over plain scans.
@@ -185,7 +186,8 @@ as multisets; doubles to nine digits.
   difference.
 
 `make test` runs the sweep and 300 random queries from a fixed seed, some 60 of them over tiered tables, too.
-`make equivalence N=5000` runs 5000 from a new seed, which it prints, and all of them over tiered tables, too;
+`make equivalence N=5000` runs 5000 from a new seed, which it prints, and all of them over tiered tables, too, with every
+answer computed by Spark;
 `HIVEDRUID_EQUIVALENCE_SEED` repeats that seed. If the results of a query differ, the query and then its rows are shrunk,
 and both plans are printed. `HIVEDRUID_TEST_CLUSTER=<home>` uses the local cluster of that home and keeps it running,
 instead of one that the tests start and stop.

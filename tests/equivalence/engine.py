@@ -31,11 +31,14 @@ from tests.equivalence.tables import ZONES, RandomTable, World, documents
 from tests.equivalence.tiered import TieredTables
 from tests.support.loads import ingest
 from tests.support.planning import plan
-from tests.support.raw import answer, create_view
+from tests.support.reference import NewReference
 from tests.support.spark_settings import FEW_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+CONFIRMED = Path(__file__).with_name("confirmed.txt")
+"""Answers that need not be computed again."""
 
 SETTINGS = {
     **FEW_ROWS,
@@ -69,13 +72,13 @@ class Answers:
 class Engine:
     """One store, one Druid cluster and one Spark session for all worlds; `load` selects the current one."""
 
-    def __init__(self, home: Path, real: RealDruid) -> None:
+    def __init__(self, home: Path, real: RealDruid, new_reference: NewReference) -> None:
         self.home = home
         self.real = real
         self.store = EmbeddedStore(home, open_database(home))
         self.settings = SETTINGS
         self.runner = SparkRunner(home, self.settings, lambda: self.store, lambda _: None, lambda _: None)
-        self.spark: SparkSession = session.session(self.settings, home)
+        self.reference = new_reference(self._spark, CONFIRMED)
         self.world: World | None = None
         self.tables: tuple[Table, ...] = ()
         self.sql = ""
@@ -101,7 +104,6 @@ class Engine:
 
     def load(self, world: World) -> None:
         """Ingest the world's rows, and make the same rows available to Spark."""
-        self._reconnect()
         self.prepare([world])
         tables = tuple(_stored(random) for random in world.tables)
         of = self.world
@@ -116,15 +118,13 @@ class Engine:
             if random.rows and table.data_source not in there:
                 ingest(self.store, self._task(random))
             if table not in self.tables:
-                create_view(self.spark, random.table, random.rows)
+                self.reference.load(random.table, random.rows)
         self.world = world
         self.tables = tables
 
-    def _reconnect(self) -> None:
-        """Tests of other modules that run in between may kill or replace Spark's server, and its views with it."""
-        spark = session.session(self.settings, self.home)
-        if spark is not self.spark:
-            self.spark, self.world, self.tables = spark, None, ()
+    def _spark(self) -> SparkSession:
+        """Tests of other modules that run in between may kill or replace Spark's server."""
+        return session.session(self.settings, self.home)
 
     def _task(self, random: RandomTable) -> dict[str, Any]:
         """The task that ingests a table, its rows staged."""
@@ -148,7 +148,7 @@ class Engine:
             self._plans[sql, pushed] = made
         return self._plans[sql, pushed]
 
-    def answers(self, sql: str) -> Answers:
+    def answers(self, sql: str, *, ordered: bool) -> Answers:
         """All results. A query that was run before in this world is not repeated, unless Druid's rows differed: to
         shrink a difference, every run must show it.
         """
@@ -157,7 +157,9 @@ class Engine:
         before = len(self.real.differences)
         bare, made = self.plan(sql, pushed=False), self.plan(sql)
         tiered = (self.tiered.rows(sql),) if self.world is not None and self.world.split is not None else ()
-        found = Answers(sql, self.pushed(made), self.expected(bare), self.local(sql, made), tiered, made, bare)
+        pushed = self.pushed(made)
+        expected = self.expected(bare, pushed, ordered=ordered)
+        found = Answers(sql, pushed, expected, self.local(sql, made), tiered, made, bare)
         if len(self.real.differences) == before:
             self._answers[sql] = found
         return found
@@ -208,8 +210,9 @@ class Engine:
         assert self.world is not None
         return in_utc(list(decode_rows(self._stored_rows(read), read.fields, self.world.zone)))
 
-    def expected(self, bare: QueryPlan) -> Rows:
-        return answer(self.spark, spark_job(bare))
+    def expected(self, bare: QueryPlan, found: Rows, *, ordered: bool) -> Rows:
+        """Spark's rows over the raw rows; they are `found` itself if it is equal to them."""
+        return self.reference.rows(spark_job(bare), found, [column.type for column in bare.columns], ordered=ordered)
 
 
 def _text(read: DruidRead) -> str:

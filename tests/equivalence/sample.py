@@ -130,7 +130,7 @@ def compare(engine: Engine, query: Query) -> Answers:
     """All results. Raises DifferenceError if they are not equal."""
     before = len(engine.real.differences)
     try:
-        answers = engine.answers(query.sql)
+        answers = engine.answers(query.sql, ordered=query.ordered)
     except Exception as error:  # for any exception, the message shows the query
         raise DifferenceError(query, f"{type(error).__name__}: {error}") from error
     if not same(answers.pushed, answers.expected, answers.types, ordered=query.ordered):
@@ -190,7 +190,7 @@ def explain(engine: Engine, world: World, different: DifferenceError) -> str:
         lines.append(f"  rules: {', '.join(plan.fired)}")
         lines += [f"  native: {json.dumps(native, ensure_ascii=False)}" for native in queries_of(plan)]
         lines.append(f"  Spark, nothing pushed: {spark_job(engine.plan(query.sql, pushed=False)).sql}")
-        answers = engine.answers(query.sql)
+        answers = engine.answers(query.sql, ordered=query.ordered)
         lines += ["  pushed:", shown(answers.pushed), "  expected:", shown(answers.expected)]
         lines += [line for rows in answers.local for line in ("  evaluated locally:", shown(rows))]
         lines += [

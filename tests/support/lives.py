@@ -143,7 +143,7 @@ def moments() -> Iterator[int]:
     `make soak`. Each test begins at another one of the first n. An odd n reaches odd and even moments, after which tests
     resume and cancel in turn.
     """
-    every = int(os.environ.get("HIVEDRUID_KILL_EVERY", "3"))
+    every = int(os.environ.get("HIVEDRUID_KILL_EVERY", "5"))
     return count(1 + crc32(os.environ["PYTEST_CURRENT_TEST"].encode()) % every, every)
 
 

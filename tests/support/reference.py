@@ -1,0 +1,153 @@
+"""Spark's rows of a query over rows in Python, computed independently of Druid: the reference for all other engines.
+
+An answer that Spark has confirmed is not computed again: a file holds the digest of each one, made of the version of
+Spark, the query, the rows that it reads, and its result. If any of them changes, Spark is asked. `make equivalence`
+always asks Spark; `make update-references` writes the files, as the option `--references update` does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.cells import padded
+from hivedruid.plan.physical import SparkJob, TableInput
+from hivedruid.spark.relations import query, used
+from hivedruid.spark.rows import stream
+from tests.equivalence.comparison import Rows, same, sort_key
+from tests.equivalence.local import in_utc
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+
+_EXCHANGES = re.compile(r"\b(GROUP BY|ORDER BY|JOIN|OVER|DISTINCT|FILTER)\b")
+"""Operators before which Spark exchanges rows, unless they are one partition."""
+_HEADING = "# Answers that Spark has confirmed (tests/support/reference.py); `make update-references` writes them."
+
+
+class Reference:
+    """The tables of a test module, and the answers over them that Spark has confirmed.
+
+    `spark` returns the session, and is called only when Spark must compute an answer. `confirmed` has the digests;
+    without any, Spark computes every answer.
+    """
+
+    def __init__(self, spark: Callable[[], SparkSession], confirmed: frozenset[str] = frozenset()) -> None:
+        self._spark = spark
+        self._confirmed = confirmed
+        self._texts: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
+        self._views: dict[str, str] = {}
+        """The hash of the rows of each view that the current Spark session has."""
+        self._session: SparkSession | None = None
+        self.seen: set[str] = set()
+        """The digests of all answers that are Spark's."""
+        self.computed = 0
+        """The number of answers that Spark has computed."""
+
+    def load(self, table: Table, rows: Iterable[Sequence[Any]]) -> None:
+        """Replace the rows of a table: times are milliseconds since the epoch or strings."""
+        text = _view_text(table, rows)
+        self._texts[table.name] = text
+        self._hashes[table.name] = hashlib.sha256(text.encode()).hexdigest()
+
+    def rows(self, job: SparkJob, found: Rows, types: list[HiveType], *, ordered: bool) -> Rows:
+        """Spark's rows, instants in UTC; they are `found` itself if Spark has confirmed it."""
+        found = in_utc(found)
+        digest = self._digest(job, found, ordered=ordered)
+        if digest not in self._confirmed:
+            self.computed += 1
+            expected = in_utc(list(padded(types, iter(self._answer(job)))))
+            if not same(found, expected, types, ordered=ordered):
+                return expected
+        self.seen.add(digest)
+        return found
+
+    def _digest(self, job: SparkJob, found: Rows, *, ordered: bool) -> str:
+        import pyspark
+
+        texts = [job.sql, *(f"{part.view}: {part.sql}" for part in job.computed)]
+        tables = [
+            f"{item.view}: {item.columns} of {self._hashes[item.table.name]}"
+            for item in job.inputs
+            if isinstance(item, TableInput)
+        ]
+        rows = [tuple(map(_nine_digits, row)) for row in (found if ordered else sorted(found, key=sort_key))]
+        return hashlib.sha256(repr((pyspark.__version__, texts, tables, ordered, rows)).encode()).hexdigest()[:20]
+
+    def _answer(self, job: SparkJob) -> Rows:
+        """The rows of a job over the views of its tables. Without parts that are computed first, it is one request.
+
+        Spark's optimizer filters and projects the rows of the views itself. For other operators, rows that are known to
+        be one partition need no exchange, which is half of the time.
+        """
+        spark = self._spark()
+        if spark is not self._session:
+            self._session, self._views = spark, {}
+        frames = {}
+        is_one = _EXCHANGES.search(" ".join([job.sql, *(part.sql for part in job.computed)])) is not None
+        for item in job.inputs:
+            assert isinstance(item, TableInput)
+            rows = spark.table(self._view(spark, item.table))
+            frames[item.view] = (rows.coalesce(1) if is_one else rows).select(*item.columns)
+        for part in job.computed:
+            query(spark, part.sql, used(frames, part.sql)).createOrReplaceTempView(part.view)
+        return list(stream(query(spark, job.sql, used(frames, job.sql)), [column.type for column in job.columns]))
+
+    def _view(self, spark: SparkSession, table: Table) -> str:
+        """The view over the rows of a table; Spark parses them once."""
+        name = f"{table.name}_raw"
+        if self._views.get(name) != self._hashes[table.name]:
+            spark.sql(self._texts[table.name]).createOrReplaceTempView(name)
+            self._views[name] = self._hashes[table.name]
+        return name
+
+
+NewReference = Callable[[Callable[[], "SparkSession"], Path], Reference]
+"""Of a function that returns the Spark session, and the file with the digests."""
+
+
+def digests(file: Path) -> frozenset[str]:
+    return frozenset(line for line in file.read_text(encoding="ascii").split("\n") if line and not line.startswith("#"))
+
+
+def write(file: Path, confirmed: Iterable[str]) -> None:
+    file.write_text("\n".join([_HEADING, *sorted(confirmed), ""]), encoding="ascii")
+
+
+def _nine_digits(value: Any) -> Any:
+    """The value as comparisons see it: doubles to nine digits, without the sign of zero."""
+    if isinstance(value, list | tuple):
+        return [_nine_digits(item) for item in value]
+    return (float(f"{value:.9g}") or 0.0) if isinstance(value, float) else value
+
+
+def _view_text(table: Table, rows: Iterable[Sequence[Any]]) -> str:
+    columns = table.columns
+    listed = ", ".join(
+        "(" + ", ".join(spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")" for row in rows
+    )
+    names = ", ".join(f"`{c.name}`" for c in columns)
+    nulls = ", ".join(f"{spark_value(None, c.type)} AS `{c.name}`" for c in columns)
+    return f"SELECT * FROM VALUES {listed} AS v({names})" if listed else f"SELECT {nulls} WHERE FALSE"
+
+
+def spark_value(value: Any, type_: HiveType) -> str:
+    """A typed constant, rendered independently of the planner."""
+    kind = spark_type(type_)
+    if value is None:
+        return f"CAST(NULL AS {kind})"
+    if type_.is_timestamp and isinstance(value, int):
+        return f"CAST(timestamp_millis({value}) AS {kind})"
+    if isinstance(value, list | tuple):
+        if list(value) in ([], [None]):  # as Druid stores them
+            return f"CAST(NULL AS {kind})"
+        return f"array({', '.join(spark_value(item, type_.children[0]) for item in value)})"
+    if isinstance(value, str):
+        return f"CAST(CAST(X'{value.encode().hex()}' AS STRING) AS {kind})"
+    return f"CAST('{value}' AS {kind})"
