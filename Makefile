@@ -94,7 +94,7 @@ update-goldens: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.manual
 
 update-references: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest --references update tests/equivalence tests/corpus tests/dashboards
+	@$(BIN)/python -m pytest --references update tests/equivalence tests/corpus tests/dashboards tests/unit/spark/test_analysed.py
 
 equivalence: $(VENV)/.installed-dev
 	@$(if $(HIVE),$(BIN)/python -m tests.hive,HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest --references check tests/equivalence)
@@ -113,7 +113,7 @@ druid37: $(VENV)/.installed-dev
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
-	@$(BIN)/python -m pytest --references check tests/equivalence tests/corpus tests/dashboards
+	@$(BIN)/python -m pytest --references check tests/equivalence tests/corpus tests/dashboards tests/unit/spark/test_analysed.py
 	@$(BIN)/python -m tests.dialect
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect

@@ -13,11 +13,9 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from pyspark.sql.connect.session import SparkSession
-
     from tests.support.cluster import Cluster
     from tests.support.postgres import Postgres
-    from tests.support.reference import NewReference, Reference
+    from tests.support.reference import Confirmed
 
 # A run in the background starts with Ctrl-C ignored, and so would the programs that tests interrupt. A run that is
 # terminated must also stop its cluster.
@@ -52,14 +50,13 @@ LONGEST = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--references", choices=["confirmed", "check", "update"], default="confirmed",
-        help="confirmed: Spark computes the answers that it has not confirmed before; check: all; update: all, and writes them",
+        help="confirmed: Spark computes the answers that it has not confirmed before; check: all; update: all, and writes the files",
     )  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Each process of a parallel run has its own Spark server, since tests configure the server differently."""
     os.environ["XDG_CONFIG_HOME"] = os.devnull  # no hivedruid.toml of the user
-    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1"  # servers end before C2 has saved what it takes
     if hasattr(config, "workerinput"):
         from hivedruid.qtest.sharing import SPARK_HOME, sharing_spark
 
@@ -89,22 +86,23 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def new_reference(request: pytest.FixtureRequest) -> Iterator[NewReference]:
-    """Opens the reference of a module; see tests/support/reference.py."""
-    from tests.support.reference import Reference, digests, write
+def confirmed_in(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], Confirmed]]:
+    """What Spark has confirmed for the tests of a folder, in its file confirmed.txt; see tests/support/reference.py."""
+    from tests.support.reference import Confirmed
 
     mode = request.config.getoption("--references")
-    opened: list[tuple[Path, Reference]] = []
+    opened: dict[Path, Confirmed] = {}
 
-    def new(spark: Callable[[], SparkSession], file: Path) -> Reference:
-        made = Reference(spark, digests(file) if mode == "confirmed" and file.exists() else frozenset())
-        opened.append((file, made))
-        return made
+    def confirmed(folder: Path) -> Confirmed:
+        file = folder / "confirmed.txt"
+        if file not in opened:
+            opened[file] = Confirmed.read(file) if mode == "confirmed" else Confirmed()
+        return opened[file]
 
-    yield new
+    yield confirmed
     if mode == "update":
-        for file, reference in opened:
-            write(file, reference.seen)
+        for file, known in opened.items():
+            known.write(file)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ scans, and with Spark over the raw rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,10 +23,8 @@ from tests.corpus.sample import ROWS, fill
 from tests.equivalence.comparison import Rows, same, shown
 from tests.equivalence.engine import SETTINGS
 from tests.equivalence.local import answered, in_utc
-from tests.support.reference import NewReference, Reference
+from tests.support.reference import Confirmed, Reference
 
-CONFIRMED = Path(__file__).with_name("confirmed.txt")
-"""Answers that need not be computed again."""
 LEAST = 400
 """The minimum number of queries."""
 LOCAL = 0.9
@@ -51,8 +50,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reference(home: Path, new_reference: NewReference) -> Reference:
-    return new_reference(lambda: spark_session.session(SETTINGS, home), CONFIRMED)
+def reference(home: Path, confirmed_in: Callable[[Path], Confirmed]) -> Reference:
+    return Reference(lambda: spark_session.session(SETTINGS, home), confirmed_in(Path(__file__).parent))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,9 @@ from hivedruid.session import Session
 from hivedruid.spark import session as spark_session
 from tests.dashboards.sample import NOW, fill, queries, regions, sales
 from tests.equivalence.comparison import Rows, same, shown
-from tests.support.reference import NewReference
+from tests.support.reference import Confirmed, Reference
 from tests.support.spark_settings import FEW_ROWS
 
-CONFIRMED = Path(__file__).with_name("confirmed.txt")
-"""Answers that need not be computed again."""
 ENOUGH = 105
 """Queries that must run without Spark."""
 
@@ -83,9 +81,10 @@ def test_too_many_rows_go_to_spark(session: Session) -> None:
 
 
 def test_they_answer_as_spark_does_over_the_raw_rows(
-    session: Session, answers: dict[str, Rows], new_reference: NewReference
+    session: Session, answers: dict[str, Rows], confirmed_in: Callable[[Path], Confirmed]
 ) -> None:
-    reference = new_reference(lambda: spark_session.session(FEW_ROWS, session.home), CONFIRMED)
+    confirmed = confirmed_in(Path(__file__).parent)
+    reference = Reference(lambda: spark_session.session(FEW_ROWS, session.home), confirmed)
     for name, rows in (("sales", sales()), ("regions", regions())):
         table = session.catalog.find("default", name)
         assert table is not None

@@ -39,7 +39,7 @@ from tests.equivalence.engine import Engine as Equivalence
 from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import sample
 from tests.support.loads import index_task
-from tests.support.reference import Reference
+from tests.support.reference import Confirmed
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -182,7 +182,7 @@ class Compared(RealDruid):
 def compare(engine: Engine, folder: Path, run: Callable[[Equivalence], str | None]) -> int:
     """Run queries of the equivalence tests; returns the exit code. `run` returns a failure that is not of Druid 37."""
     real = Compared(Served(engine, folder))
-    equivalence = Equivalence(folder / "home", real, lambda spark, _: Reference(spark))
+    equivalence = Equivalence(folder / "home", real, Confirmed())
     try:
         failure = run(equivalence)
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from tests.equivalence.real import RealDruid
 from tests.equivalence.sample import TIERED_EVERY, Sample, sample
 from tests.equivalence.sweep import Sweep, sweep
 from tests.equivalence.tables import ZONES, full_world
-from tests.support.reference import NewReference
+from tests.support.reference import Confirmed
 from tests.support.spark_settings import spark_of_few_rows  # noqa: F401 - for all tests of this folder
 
 if TYPE_CHECKING:
@@ -53,11 +53,15 @@ def real(cluster: Cluster) -> Iterator[RealDruid]:
 
 
 @pytest.fixture(scope="session")
-def engine(real: RealDruid, new_reference: NewReference, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def engine(
+    real: RealDruid, confirmed_in: Callable[[Path], Confirmed], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
     home: Path = tmp_path_factory.mktemp("equivalence")
-    made = Engine(home, real, new_reference)
+    made = Engine(home, real, confirmed_in(Path(__file__).parent))
     yield made
-    _report.append(f"references: {len(made.reference.seen)} answers, {made.reference.computed} computed by Spark")
+    _report.append(
+        f"references: {len(made.reference.confirmed.now)} answers, {made.reference.computed} computed by Spark"
+    )
     made.close()
     session.release_all()
 

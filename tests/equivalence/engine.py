@@ -31,14 +31,11 @@ from tests.equivalence.tables import ZONES, RandomTable, World, documents
 from tests.equivalence.tiered import TieredTables
 from tests.support.loads import ingest
 from tests.support.planning import plan
-from tests.support.reference import NewReference
+from tests.support.reference import Confirmed, Reference
 from tests.support.spark_settings import FEW_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-CONFIRMED = Path(__file__).with_name("confirmed.txt")
-"""Answers that need not be computed again."""
 
 SETTINGS = {
     **FEW_ROWS,
@@ -72,13 +69,13 @@ class Answers:
 class Engine:
     """One store, one Druid cluster and one Spark session for all worlds; `load` selects the current one."""
 
-    def __init__(self, home: Path, real: RealDruid, new_reference: NewReference) -> None:
+    def __init__(self, home: Path, real: RealDruid, confirmed: Confirmed) -> None:
         self.home = home
         self.real = real
         self.store = EmbeddedStore(home, open_database(home))
         self.settings = SETTINGS
         self.runner = SparkRunner(home, self.settings, lambda: self.store, lambda _: None, lambda _: None)
-        self.reference = new_reference(self._spark, CONFIRMED)
+        self.reference = Reference(self._spark, confirmed)
         self.world: World | None = None
         self.tables: tuple[Table, ...] = ()
         self.sql = ""

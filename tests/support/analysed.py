@@ -22,6 +22,7 @@ from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.script import split
 from hivedruid.session import Session
 from tests.support.fuzz import ROOT, TABLES, Found, corpus, statement
+from tests.support.reference import Confirmed, digest
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -54,22 +55,33 @@ def _no_rows(item: DruidInput | TableInput) -> str:
     return f"SELECT {columns} WHERE FALSE"
 
 
-def refusal(spark: SparkSession, job: SparkJob) -> Exception | None:
-    """The error that Spark raises before a job begins, about names, types or syntax."""
-    from pyspark.errors import AnalysisException, ParseException
+@dataclass
+class Analyzer:
+    """Spark's analyzer. What it has accepted in a former run is not analysed again."""
 
-    try:
-        _ = spark.sql(whole(job)).schema
-    except (AnalysisException, ParseException) as error:
-        return error
-    return None
+    spark: SparkSession
+    confirmed: Confirmed
+
+    def refusal(self, job: SparkJob) -> Exception | None:
+        """The error that Spark raises before a job begins, about names, types or syntax."""
+        from pyspark.errors import AnalysisException, ParseException
+
+        text = whole(job)
+        key = digest(text)
+        if key not in self.confirmed:
+            try:
+                _ = self.spark.sql(text).schema
+            except (AnalysisException, ParseException) as error:
+                return error
+            self.confirmed.add(key)
+        return None
 
 
 @dataclass
 class Hunt:
     """Statements generated from a seed, planned as a session plans them and also with scans only, and analysed."""
 
-    spark: SparkSession
+    analyzer: Analyzer
     home: Path
     seed: int
     statements: int = 0
@@ -88,7 +100,7 @@ class Hunt:
     def _refused(self, text: str, found: list[SparkJob]) -> Found | None:
         for job in found:
             self.analysed += 1
-            error = refusal(self.spark, job)
+            error = self.analyzer.refusal(job)
             if error is not None:
                 return Found(text, error)
         return None

@@ -27,26 +27,55 @@ if TYPE_CHECKING:
 
 _EXCHANGES = re.compile(r"\b(GROUP BY|ORDER BY|JOIN|OVER|DISTINCT|FILTER)\b")
 """Operators before which Spark exchanges rows, unless they are one partition."""
-_HEADING = "# Answers that Spark has confirmed (tests/support/reference.py); `make update-references` writes them."
+_HEADING = "# What Spark has confirmed (tests/support/reference.py); `make update-references` writes it."
+
+
+class Confirmed:
+    """Digests of what Spark has confirmed in former runs, and in this one."""
+
+    def __init__(self, digests: Iterable[str] = ()) -> None:
+        self._before = frozenset(digests)
+        self.now: set[str] = set()
+        """Those of this run, with those of former runs that occurred in it."""
+
+    @classmethod
+    def read(cls, file: Path) -> Confirmed:
+        lines = file.read_text(encoding="ascii").splitlines() if file.exists() else []
+        return cls(line for line in lines if not line.startswith("#"))
+
+    def write(self, file: Path) -> None:
+        file.write_text("\n".join([_HEADING, *sorted(self.now), ""]), encoding="ascii")
+
+    def __contains__(self, digest: str) -> bool:
+        if digest in self._before:
+            self.now.add(digest)
+        return digest in self.now
+
+    def add(self, digest: str) -> None:
+        self.now.add(digest)
+
+
+def digest(*parts: object) -> str:
+    """Of values with the same `repr` in every process, and of the version of Spark."""
+    import pyspark
+
+    return hashlib.sha256(repr((pyspark.__version__, *parts)).encode()).hexdigest()[:20]
 
 
 class Reference:
-    """The tables of a test module, and the answers over them that Spark has confirmed.
+    """The tables of a test module, and Spark's answers over them.
 
-    `spark` returns the session, and is called only when Spark must compute an answer. `confirmed` has the digests;
-    without any, Spark computes every answer.
+    `spark` returns the session, and is called only when Spark must compute an answer.
     """
 
-    def __init__(self, spark: Callable[[], SparkSession], confirmed: frozenset[str] = frozenset()) -> None:
+    def __init__(self, spark: Callable[[], SparkSession], confirmed: Confirmed) -> None:
         self._spark = spark
-        self._confirmed = confirmed
+        self.confirmed = confirmed
         self._texts: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
         self._views: dict[str, str] = {}
         """The hash of the rows of each view that the current Spark session has."""
         self._session: SparkSession | None = None
-        self.seen: set[str] = set()
-        """The digests of all answers that are Spark's."""
         self.computed = 0
         """The number of answers that Spark has computed."""
 
@@ -59,18 +88,16 @@ class Reference:
     def rows(self, job: SparkJob, found: Rows, types: list[HiveType], *, ordered: bool) -> Rows:
         """Spark's rows, instants in UTC; they are `found` itself if Spark has confirmed it."""
         found = in_utc(found)
-        digest = self._digest(job, found, ordered=ordered)
-        if digest not in self._confirmed:
+        key = self._digest(job, found, ordered=ordered)
+        if key not in self.confirmed:
             self.computed += 1
             expected = in_utc(list(padded(types, iter(self._answer(job)))))
             if not same(found, expected, types, ordered=ordered):
                 return expected
-        self.seen.add(digest)
+            self.confirmed.add(key)
         return found
 
     def _digest(self, job: SparkJob, found: Rows, *, ordered: bool) -> str:
-        import pyspark
-
         texts = [job.sql, *(f"{part.view}: {part.sql}" for part in job.computed)]
         tables = [
             f"{item.view}: {item.columns} of {self._hashes[item.table.name]}"
@@ -78,7 +105,7 @@ class Reference:
             if isinstance(item, TableInput)
         ]
         rows = [tuple(map(_nine_digits, row)) for row in (found if ordered else sorted(found, key=sort_key))]
-        return hashlib.sha256(repr((pyspark.__version__, texts, tables, ordered, rows)).encode()).hexdigest()[:20]
+        return digest(texts, tables, ordered, rows)
 
     def _answer(self, job: SparkJob) -> Rows:
         """The rows of a job over the views of its tables. Without parts that are computed first, it is one request.
@@ -106,18 +133,6 @@ class Reference:
             spark.sql(self._texts[table.name]).createOrReplaceTempView(name)
             self._views[name] = self._hashes[table.name]
         return name
-
-
-NewReference = Callable[[Callable[[], "SparkSession"], Path], Reference]
-"""Of a function that returns the Spark session, and the file with the digests."""
-
-
-def digests(file: Path) -> frozenset[str]:
-    return frozenset(line for line in file.read_text(encoding="ascii").split("\n") if line and not line.startswith("#"))
-
-
-def write(file: Path, confirmed: Iterable[str]) -> None:
-    file.write_text("\n".join([_HEADING, *sorted(confirmed), ""]), encoding="ascii")
 
 
 def _nine_digits(value: Any) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,11 +18,9 @@ from hivedruid.plan.physical import SparkJob
 from hivedruid.plan.split import spark_job
 from hivedruid.script import SourceStatement
 from hivedruid.spark import session
-from tests.support.analysed import Hunt, jobs_of, refusal, session_of_tables
+from tests.support.analysed import Analyzer, Hunt, jobs_of, session_of_tables
 from tests.support.planning import plan
-
-if TYPE_CHECKING:
-    from pyspark.sql.connect.session import SparkSession
+from tests.support.reference import Confirmed
 
 SECONDS = 60
 LEAST, MOST = 100, 1500
@@ -66,6 +64,7 @@ CLAUSES = (
 )  # fmt: skip
 
 
+@cache
 def table() -> Table:
     statement = parse(SourceStatement(f"CREATE TABLE x ({', '.join(f'{n} {text}' for n, text in COLUMNS.items())})"))
     assert isinstance(statement, CreateTable)
@@ -74,9 +73,9 @@ def table() -> Table:
 
 
 @pytest.fixture
-def spark(tmp_path: Path) -> Iterator[SparkSession]:
+def analyzer(tmp_path: Path, confirmed_in: Callable[[Path], Confirmed]) -> Iterator[Analyzer]:
     with session.job({"hive.local.time.zone": "UTC"}, tmp_path) as running:
-        yield running.spark
+        yield Analyzer(running.spark, confirmed_in(Path(__file__).parent))
 
 
 def planned(expressions: list[str]) -> SparkJob | None:
@@ -98,23 +97,23 @@ def expressions_of(value: str) -> list[str]:
 
 
 @pytest.mark.spark
-def test_every_operator_over_pairs_of_types_is_refused_by_us_or_analysed(spark: SparkSession) -> None:
+def test_every_operator_over_pairs_of_types_is_refused_by_us_or_analysed(analyzer: Analyzer) -> None:
     taken, refused = 0, []
     for value in VALUES:
         accepted = [e for e in expressions_of(value) if planned([e])]
         taken += len(accepted)
         job = planned(accepted)
         assert job is not None
-        if refusal(spark, job) is not None:  # one of them; which
-            alone = {e: refusal(spark, one) for e in accepted if (one := planned([e]))}
+        if analyzer.refusal(job) is not None:  # one of them; which
+            alone = {e: analyzer.refusal(one) for e in accepted if (one := planned([e]))}
             refused += [f"{e}: {str(error)[:300]}" for e, error in alone.items() if error is not None]
     assert not refused, "\n".join(refused)
     assert taken > 1500
 
 
 @pytest.mark.spark
-def test_generated_statements_that_are_planned_are_analysed(spark: SparkSession, tmp_path: Path) -> None:
-    hunt = Hunt(spark, tmp_path / "catalog", seed=20)
+def test_generated_statements_that_are_planned_are_analysed(analyzer: Analyzer, tmp_path: Path) -> None:
+    hunt = Hunt(analyzer, tmp_path / "catalog", seed=20)
     until = monotonic() + SECONDS
     refused = []
     for found in hunt.found():
@@ -127,13 +126,13 @@ def test_generated_statements_that_are_planned_are_analysed(spark: SparkSession,
 
 
 @pytest.mark.spark
-def test_subqueries_are_analysed_in_every_clause(spark: SparkSession, tmp_path: Path) -> None:
+def test_subqueries_are_analysed_in_every_clause(analyzer: Analyzer, tmp_path: Path) -> None:
     """Spark accepts IN and EXISTS in SELECT and in conditions, but not in ORDER BY."""
     refused = []
     with session_of_tables(tmp_path / "catalog") as session:
         for (name, column), clause, subquery in product((("ev", "page"), ("m", "s")), CLAUSES, SUBQUERIES):
             text = clause.format(s=subquery.format(x=column, t=name), x=column, t=name)
             refused += [
-                f"{text}: {str(error)[:300]}" for job in jobs_of(session, text) if (error := refusal(spark, job))
+                f"{text}: {str(error)[:300]}" for job in jobs_of(session, text) if (error := analyzer.refusal(job))
             ]
     assert not refused, "\n".join(refused)
