@@ -22,8 +22,8 @@ help:
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
 	@echo "                     compares random queries on it, the embedded store and Spark instead, SWEEP=1 every operator"
-	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; compute all references; SQLAlchemy's suite of dialects;"
-	@echo "                     kill jobs at every moment, of which make test chooses every fifth one; run all scripts on a"
+	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; compute all references;"
+	@echo "                     SQLAlchemy's suite of dialects; kill jobs at every moment, of which make test chooses every third one; run all scripts on a"
 	@echo "                     Spark cluster, and break it; kill a stream at random"
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
@@ -93,8 +93,11 @@ update-goldens: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.corpus
 	@$(BIN)/python -m tests.support.manual
 
+# The tests that use a confirmed.txt.
+REFERENCES := tests/equivalence tests/corpus tests/dashboards tests/unit/spark/test_analysed.py
+
 update-references: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest --references update tests/equivalence tests/corpus tests/dashboards tests/unit/spark/test_analysed.py
+	@$(BIN)/python -m pytest --references update $(REFERENCES)
 
 equivalence: $(VENV)/.installed-dev
 	@$(if $(HIVE),$(BIN)/python -m tests.hive,HIVEDRUID_EQUIVALENCE=$(or $(N),2000) $(BIN)/python -m pytest --references check tests/equivalence)
@@ -113,7 +116,7 @@ druid37: $(VENV)/.installed-dev
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
-	@$(BIN)/python -m pytest --references check tests/equivalence tests/corpus tests/dashboards tests/unit/spark/test_analysed.py
+	@$(BIN)/python -m pytest --references check $(REFERENCES)
 	@$(BIN)/python -m tests.dialect
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect

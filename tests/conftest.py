@@ -41,8 +41,7 @@ LONGEST = (
     "integration/test_local", "integration/test_readme_interrupted", "integration/test_segments_read",
     "integration/test_streams", "integration/test_streams_faults", "integration/test_streams_maintenance",
     "corpus/test_corpus", "unit/spark/test_server", "unit/spark/test_jobs_killed", "unit/spark/test_views_killed",
-    "unit/spark/test_analysed", "dashboards/test_dashboards", "unit/spark/test_archive",
-    "integration/test_kafka_leader_change", "integration/test_kafka_compacted", "integration/test_kafka_tokens",
+    "unit/spark/test_archive", "integration/test_kafka_leader_change", "integration/test_kafka_compacted", "integration/test_kafka_tokens",
 )  # fmt: skip
 """The modules that take more than 45 seconds. They run first: the processes of a run then end at about the same time."""
 

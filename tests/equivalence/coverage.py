@@ -165,7 +165,7 @@ PREFACE = """# Equivalence: no rewrite changes a result
 and the rest on Spark; with the same native queries on a Druid cluster that contains the same rows; and with no rules at
 all, on Spark over the raw rows. All results must be equal: as lists if ORDER BY determines the order completely, else
 as multisets; doubles to nine digits. In `make test`, Spark only computes the answers that it has not confirmed before:
-`confirmed.txt` contains the digest of each confirmed answer, with its query and rows (`make update-references`).
+`confirmed.txt` contains a digest of each confirmed answer, its query and its rows (`make update-references`).
 
 - **Local evaluation** is a fourth way, for queries that it supports: the part of the pushed-down plan that runs outside
   Druid, and the whole query over plain scans.

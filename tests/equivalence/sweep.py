@@ -147,11 +147,12 @@ def _where(engine: Engine, texts: list[str], result: Sweep) -> None:
     ids = [row[1] for row in engine.world.t.rows]
     for chunk in _chunks(pushable):
         listed = ", ".join(f"({text}) IS TRUE AS c{i}" for i, text in enumerate(chunk))
-        matches = [[id_ for (id_,) in engine.pushed(engine.plan(f"SELECT id FROM t WHERE {text}"))] for text in chunk]
+        matches = [
+            sorted(id_ for (id_,) in engine.pushed(engine.plan(f"SELECT id FROM t WHERE {text}"))) for text in chunk
+        ]
         found = [(id_, *(id_ in matching for matching in matches)) for id_ in ids]
         truth = engine.expected(engine.plan(f"SELECT id, {listed} FROM t", pushed=False), found, ordered=False)
-        for position, text in enumerate(chunk, start=1):
-            matching = sorted(matches[position - 1])
+        for position, (text, matching) in enumerate(zip(chunk, matches, strict=True), start=1):
             expected = sorted(row[0] for row in truth if row[position])
             result.compared += 1
             if matching != expected:

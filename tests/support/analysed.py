@@ -68,7 +68,7 @@ class Analyzer:
 
         text = whole(job)
         key = digest(text)
-        if key not in self.confirmed:
+        if not self.confirmed.recall(key):
             try:
                 _ = self.spark.sql(text).schema
             except (AnalysisException, ParseException) as error:

@@ -143,18 +143,12 @@ def moments() -> Iterator[int]:
     `make soak`. Each test begins at another one of the first n. An odd n reaches odd and even moments, after which tests
     resume and cancel in turn.
     """
-    every = kill_every()
+    every = int(os.environ.get("HIVEDRUID_KILL_EVERY", "3"))
     return count(1 + crc32(os.environ["PYTEST_CURRENT_TEST"].encode()) % every, every)
 
 
-def kill_every() -> int:
-    return int(os.environ.get("HIVEDRUID_KILL_EVERY", "5"))
-
-
 def at_every_moment(is_killed: Callable[[int], bool], *, at_once: int = AT_ONCE) -> int:
-    """Run a life for each of the moments until one ends without being killed. Returns the number of moments of the
-    statement: the largest one that is possible, if only every n-th moment was tried.
-    """
+    """Run a life for each of the moments until one ends without being killed; returns the last moment of those before."""
     left = moments()
     killed_at: list[int] = []
     is_over = Event()
@@ -173,4 +167,4 @@ def at_every_moment(is_killed: Callable[[int], bool], *, at_once: int = AT_ONCE)
 
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(run_lives, range(at_once)))
-    return max(killed_at) + kill_every() - 1
+    return max(killed_at)

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType, spark_type
@@ -46,7 +46,8 @@ class Confirmed:
     def write(self, file: Path) -> None:
         file.write_text("\n".join([_HEADING, *sorted(self.now), ""]), encoding="ascii")
 
-    def __contains__(self, digest: str) -> bool:
+    def recall(self, digest: str) -> bool:
+        """Whether Spark has confirmed it; what it has belongs to this run, too."""
         if digest in self._before:
             self.now.add(digest)
         return digest in self.now
@@ -62,6 +63,13 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(repr((pyspark.__version__, *parts)).encode()).hexdigest()[:20]
 
 
+class _Rows(NamedTuple):
+    """The rows of a table as a query of constants, and the hash of its text."""
+
+    text: str
+    hash: str
+
+
 class Reference:
     """The tables of a test module, and Spark's answers over them.
 
@@ -71,25 +79,23 @@ class Reference:
     def __init__(self, spark: Callable[[], SparkSession], confirmed: Confirmed) -> None:
         self._spark = spark
         self.confirmed = confirmed
-        self._texts: dict[str, str] = {}
-        self._hashes: dict[str, str] = {}
-        self._views: dict[str, str] = {}
-        """The hash of the rows of each view that the current Spark session has."""
+        self._rows: dict[str, _Rows] = {}
+        self._views: dict[str, _Rows] = {}
+        """The rows of each view that the current Spark session has."""
         self._session: SparkSession | None = None
         self.computed = 0
         """The number of answers that Spark has computed."""
 
     def load(self, table: Table, rows: Iterable[Sequence[Any]]) -> None:
         """Replace the rows of a table: times are milliseconds since the epoch or strings."""
-        text = _view_text(table, rows)
-        self._texts[table.name] = text
-        self._hashes[table.name] = hashlib.sha256(text.encode()).hexdigest()
+        text = _query_text(table, rows)
+        self._rows[table.name] = _Rows(text, hashlib.sha256(text.encode()).hexdigest())
 
     def rows(self, job: SparkJob, found: Rows, types: list[HiveType], *, ordered: bool) -> Rows:
         """Spark's rows, instants in UTC; they are `found` itself if Spark has confirmed it."""
         found = in_utc(found)
         key = self._digest(job, found, ordered=ordered)
-        if key not in self.confirmed:
+        if not self.confirmed.recall(key):
             self.computed += 1
             expected = in_utc(list(padded(types, iter(self._answer(job)))))
             if not same(found, expected, types, ordered=ordered):
@@ -100,7 +106,7 @@ class Reference:
     def _digest(self, job: SparkJob, found: Rows, *, ordered: bool) -> str:
         texts = [job.sql, *(f"{part.view}: {part.sql}" for part in job.computed)]
         tables = [
-            f"{item.view}: {item.columns} of {self._hashes[item.table.name]}"
+            f"{item.view}: {item.columns} of {self._rows[item.table.name].hash}"
             for item in job.inputs
             if isinstance(item, TableInput)
         ]
@@ -128,10 +134,10 @@ class Reference:
 
     def _view(self, spark: SparkSession, table: Table) -> str:
         """The view over the rows of a table; Spark parses them once."""
-        name = f"{table.name}_raw"
-        if self._views.get(name) != self._hashes[table.name]:
-            spark.sql(self._texts[table.name]).createOrReplaceTempView(name)
-            self._views[name] = self._hashes[table.name]
+        name, rows = f"{table.name}_raw", self._rows[table.name]
+        if self._views.get(name) != rows:
+            spark.sql(rows.text).createOrReplaceTempView(name)
+            self._views[name] = rows
         return name
 
 
@@ -142,7 +148,7 @@ def _nine_digits(value: Any) -> Any:
     return (float(f"{value:.9g}") or 0.0) if isinstance(value, float) else value
 
 
-def _view_text(table: Table, rows: Iterable[Sequence[Any]]) -> str:
+def _query_text(table: Table, rows: Iterable[Sequence[Any]]) -> str:
     columns = table.columns
     listed = ", ".join(
         "(" + ", ".join(spark_value(v, c.type) for v, c in zip(row, columns, strict=True)) + ")" for row in rows
