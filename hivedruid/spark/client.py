@@ -17,9 +17,11 @@ class OwnServer(ChannelBuilder):  # type: ignore[misc]
 
     host = "127.0.0.1"
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, token: str, session: str = "") -> None:
         super().__init__()
         self._port, self._secret = port, token
+        if session:
+            self.set(self.PARAM_SESSION_ID, session)
 
     def toChannel(self) -> Any:  # noqa: N802 - pyspark's name
         token = grpc.access_token_call_credentials(self._secret)
@@ -45,13 +47,44 @@ class Session(SparkSession):  # type: ignore[misc]
         """pyspark closes the channel in whatever thread runs garbage collection; a gRPC thread would deadlock."""
 
 
-def open_session(port: int, token: str) -> Session:
-    """A session on one of hivedruid's own servers."""
-    spark = Session(OwnServer(port, token))
+_ISOLATION = "spark.sql.artifact.isolation.enabled"
+
+
+def open_session(port: int, token: str, *, isolated: bool) -> Session:
+    """A session on one of hivedruid's own servers; `isolated`: with its own Java class loader and Python workers."""
+    spark = _connected(OwnServer(port, token))
+    if isolated:
+        return spark
+    try:
+        clone = _clone(spark)
+    finally:
+        spark.close()
+    return _connected(OwnServer(port, token, clone))
+
+
+def _connected(server: OwnServer) -> Session:
+    spark = Session(server)
     spark.client.set_retry_policies([])  # a missing local server does not come back
     # One connection per result: reattachable execution is meant for networks and costs threads.
     spark.client.disable_reattachable_execute()
     return spark
+
+
+def _clone(spark: Session) -> str:
+    """The id of a session that is not isolated.
+
+    Spark Connect isolates its sessions. Each then starts Python daemons of its own, which takes half a second, and
+    which run as long as the server. A session reads the setting once, before the first call can change it; its clone
+    reads it again (Spark's ArtifactManager).
+    """
+    from pyspark.sql.connect.proto import CloneSessionRequest, UserContext
+
+    spark.conf.set(_ISOLATION, "false")
+    client = spark.client
+    user = UserContext(user_id=client._user_id or "")
+    request = CloneSessionRequest(session_id=client._session_id, user_context=user, client_type="hivedruid")
+    cloned: str = client._stub.CloneSession(request, metadata=client._builder.metadata()).new_session_id
+    return cloned
 
 
 def give_back(port: int, token: str, session: str, user: str) -> None:

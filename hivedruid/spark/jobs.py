@@ -411,6 +411,7 @@ class SparkRunner:
             self._home,
             libraries=bool(needed or of_topics or has_libraries),
             hive=any(each.language == "java" for each in self._functions.values()),
+            isolated=bool(self._functions),
             progress=self._progress,
             name=self._name,
         ) as running:

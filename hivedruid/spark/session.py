@@ -68,6 +68,7 @@ class _Client:
     used: float
     mark: server.ClientMark | RemoteMark
     owner: str
+    isolated: bool
     applied: dict[str, str] = field(default_factory=dict, repr=False)
     catalogs: dict[str, IcebergPlace] = field(default_factory=dict)
     """The Iceberg catalogs of databases that were configured, by their names in Spark."""
@@ -144,12 +145,14 @@ def job(
     *,
     libraries: bool = False,
     hive: bool = False,
+    isolated: bool = False,
     progress: Progress = lambda _: None,
     owner: str = "",
     name: str = "",
 ) -> Iterator[Job]:
     """The session of a home folder for one job; `libraries` when the job touches an Iceberg or a Kafka table, `hive`
-    when it calls functions in Java. `name` is that of the session, if the home has several.
+    when it calls functions in Java, `isolated` when it calls any function of users: a later session must not find the
+    classes and modules that were loaded for this one. `name` is that of the session, if the home has several.
 
     The server is started if necessary and runs at least until the end of the block. Ctrl-C cancels running jobs.
     With `owner`, the session belongs to that owner (`server.owner`), and outlives this process.
@@ -159,7 +162,8 @@ def job(
     with _service(settings, home, libraries=libraries, hive=hive, progress=progress) as (where, own):
         progress("")
         with _changing:
-            client = _client(where, own, settings, (home, name), owner)
+            isolated = isolated or own is None or not launch.is_local(settings)
+            client = _client(where, own, settings, (home, name), owner, isolated=isolated)
         tag = f"hivedruid-{uuid4().hex}"
         client.spark.addTag(tag)
         try:
@@ -338,6 +342,7 @@ def _client(
     key: tuple[Path, str],
     owner: str,
     *,
+    isolated: bool = False,
     is_last_try: bool = False,
 ) -> _Client:
     """The home's session of a name on the service, with the current settings.
@@ -345,11 +350,11 @@ def _client(
     On a busy machine hivedruid's own server may not answer a new connection in time, which is then tried once more.
     """
     home, name = key
-    service = own.token if own is not None else settings["spark.remote"]
     needed = _session_settings(settings, home, remote=own is None)
     client = _clients.get(key)
     if client is not None and not (
-        (client.service, client.owner) == (service, owner)
+        (client.service, client.owner) == (_service_of(own, settings), owner)
+        and (client.isolated or not isolated)
         and not client.spark.client.is_closed  # a server that was restarted does not have it
         and time() - client.used < FORGOTTEN
         and client.applied.keys() <= needed.keys()  # unsetting a setting requires a new session
@@ -357,28 +362,40 @@ def _client(
     ):
         release(home, name)
         client = None
-    if client is None:
-        _silence()
-        remote_sessions.end_lost(home, settings)
-        spark, mark = _open(own, where, settings, owner)
-        if not _clients:
-            atexit.unregister(release_all)
-            atexit.register(release_all)  # before the private server stops: exit handlers run in reverse order
-        client = _clients[key] = _Client(spark, service, time(), mark, owner)
     try:
+        client = client or _opened(where, own, settings, key, owner, isolated=isolated)
         _apply(client, needed)
     except Exception as error:
-        _clients.pop(key, None)
-        client.spark.stop()
-        client.mark.remove()
+        if (failed := _clients.pop(key, None)) is not None:
+            failed.spark.stop()
+            failed.mark.remove()
         if not remote.is_unreachable(error):
             raise
         if own is None:
             raise remote.unreachable(settings, error) from error
         if is_last_try or not server.serves(where, own):
             raise
-        return _client(where, own, settings, key, owner, is_last_try=True)
+        return _client(where, own, settings, key, owner, isolated=isolated, is_last_try=True)
     return client
+
+
+def _opened(
+    where: Path, own: Server | None, settings: Mapping[str, str], key: tuple[Path, str], owner: str, *, isolated: bool
+) -> _Client:
+    """A new session, which is kept for the home's later jobs."""
+    _silence()
+    remote_sessions.end_lost(key[0], settings)
+    spark, mark = _open(own, where, settings, owner, isolated=isolated)
+    if not _clients:
+        atexit.unregister(release_all)
+        atexit.register(release_all)  # before the private server stops: exit handlers run in reverse order
+    service = _service_of(own, settings)
+    client = _clients[key] = _Client(spark, service, time(), mark, owner, isolated)
+    return client
+
+
+def _service_of(own: Server | None, settings: Mapping[str, str]) -> str:
+    return own.token if own is not None else settings["spark.remote"]
 
 
 def _of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
@@ -386,7 +403,7 @@ def _of_catalog(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _open(
-    own: Server | None, where: Path, settings: Mapping[str, str], owner: str
+    own: Server | None, where: Path, settings: Mapping[str, str], owner: str, *, isolated: bool
 ) -> tuple[Session, server.ClientMark | RemoteMark]:
     """A new session, with the lock by which the keeper, or the next command of the home, detects the end of this
     process."""
@@ -397,7 +414,7 @@ def _open(
         return spark, RemoteMark(where, RemoteSession(url, token, session, user))
     from hivedruid.spark.client import open_session
 
-    spark = open_session(own.port, own.token)
+    spark = open_session(own.port, own.token, isolated=isolated)
     session, user = spark.client._session_id, spark.client._user_id or ""
     return spark, server.ClientMark(server.Files(where), session, user, owner)
 

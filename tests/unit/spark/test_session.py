@@ -8,11 +8,13 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
+import pyarrow as pa
 import pytest
 
 from hivedruid.catalog.types import BIGINT, STRING
@@ -221,3 +223,25 @@ def test_a_connection_that_is_not_answered_is_tried_once_more(home: Home) -> Non
         where = server.shared_home(home.path)
         client = session._client(where, moved, home.settings, (home.path, ""), "")
         assert client.spark.sql("SELECT 1").collect()[0][0] == 1
+
+
+def python_daemon(home: Path, *, isolated: bool) -> int:
+    """The process that starts the Python workers of a home's jobs."""
+
+    def parents(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"id": [os.getppid()]})
+
+    with session.job({}, home, isolated=isolated) as running:
+        daemon: int = running.spark.range(1).mapInArrow(parents, "id BIGINT").collect()[0][0]
+        return daemon
+
+
+def test_sessions_share_python_daemons_unless_isolated(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    shared = python_daemon(one, isolated=False)
+    assert python_daemon(other, isolated=False) == shared
+    own = python_daemon(one, isolated=True)
+    assert own != shared
+    assert python_daemon(one, isolated=False) == own  # the session of the home is the same
+    assert python_daemon(other, isolated=True) not in (own, shared)

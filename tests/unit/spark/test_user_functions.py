@@ -51,6 +51,23 @@ def test_a_function_that_is_created_again_has_its_new_code(tmp_path: Path) -> No
         assert rows(session, f"DROP TEMPORARY FUNCTION f; {create}; SELECT f(1)") == [(3,)]
 
 
+def test_the_next_command_imports_the_modules_of_a_function_anew(tmp_path: Path) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(
+        "import sys\n"
+        "def f() -> int:\n"
+        f"    sys.path.insert(0, {str(tmp_path)!r})\n"
+        "    import constants_of_f\n"
+        "    return constants_of_f.N\n"
+    )
+    values = []
+    for number in (1, 22):
+        (tmp_path / "constants_of_f.py").write_text(f"N = {number}")
+        with Session(tmp_path / "home") as session:
+            values += rows(session, f"CREATE TEMPORARY FUNCTION f AS 'code.f' USING FILE '{file}'; SELECT f()")
+    assert values == [(1,), (22,)]
+
+
 TEXTS = (
     "INSERT INTO texts VALUES (1, 'a', 'one two', 1.5), (2, 'a', NULL, NULL), (3, 'b', '', NULL),"
     " (4, 'b', 'three - x', 4), (5, 'c', NULL, NULL), (6, NULL, 'zz yy', 2)"
