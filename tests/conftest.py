@@ -104,6 +104,21 @@ def confirmed_in(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], Co
             known.write(file)
 
 
+@pytest.fixture(scope="module")
+def own_spark() -> Iterator[None]:
+    """A Spark server for the tests of one module, which need other settings or libraries at its start: the server of
+    the other tests keeps running."""
+    from hivedruid.qtest.sharing import SPARK_HOME, sharing_spark
+    from hivedruid.spark import server
+
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(SPARK_HOME, raising=False)
+        with sharing_spark():
+            yield
+            if (known := server.find(Path(os.environ[SPARK_HOME]))) is not None:
+                os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """The PostgreSQL server for all tests of this process."""

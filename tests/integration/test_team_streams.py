@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hivedruid.actions.streaming import manager as background
-from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
-from hivedruid.spark import server
 from hivedruid.streams.overview import ManagerId
 from tests.support import job_homes, killed
 from tests.support.job_homes import run
@@ -19,16 +18,13 @@ from tests.support.streams import stream_home, until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pytest
-
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
     from tests.support.postgres import Postgres
 
 
-def test_a_manager_of_the_other_home_takes_over(
-    tmp_path: Path, topics: Topics, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("own_spark")
+def test_a_manager_of_the_other_home_takes_over(tmp_path: Path, topics: Topics, postgres: Postgres) -> None:
     """The first manager is killed -9 while it commits batches; every record is in the table once."""
     settings = {**postgres.settings(), "hivedruid.iceberg.catalog.warehouse": f"file://{tmp_path}/warehouse"}
     homes = tmp_path / "one", tmp_path / "two"
@@ -36,8 +32,7 @@ def test_a_manager_of_the_other_home_takes_over(
         home.mkdir(mode=0o700)
         lines = [f'{key} = "{value}"' for key, value in settings.items()]
         (home / "hivedruid.toml").write_text("\n".join(["[settings]", *lines]))
-    monkeypatch.delenv(server.SPARK_HOME, raising=False)
-    with sharing_spark(), stream_home(homes[0], topics) as one, Session(homes[1]) as two:
+    with stream_home(homes[0], topics) as one, Session(homes[1]) as two:
         one.create(max_records_per_second="50")
         first = one.manage()
         until(lambda: background.is_running(homes[1], two.catalog), "the first manager")
@@ -56,8 +51,6 @@ def test_a_manager_of_the_other_home_takes_over(
         run(two, "WAIT STREAM s")
         assert one.counts() == one.expected
         run(two, "STOP STREAM s")
-        if (known := server.find(Path(os.environ[server.SPARK_HOME]))) is not None:
-            os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
 
 
 def test_the_other_home_completes_a_job_of_druid(

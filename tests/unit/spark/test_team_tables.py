@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Event
@@ -16,23 +13,11 @@ from hivedruid.errors import UsageError
 from hivedruid.iceberg.catalog import check_warehouse, current_metadata, is_own, properties
 from hivedruid.iceberg.files import read_files
 from hivedruid.manager import maintenance
-from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.session import Session
-from hivedruid.spark import server
 from tests.support.job_homes import run_script as run
 from tests.support.postgres import Postgres
 
 WAREHOUSE = "hivedruid.iceberg.catalog.warehouse"
-
-
-@pytest.fixture
-def own_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A server with PostgreSQL's driver, which the other tests' has not."""
-    monkeypatch.delenv(server.SPARK_HOME, raising=False)
-    with sharing_spark():
-        yield
-        if (known := server.find(Path(os.environ[server.SPARK_HOME]))) is not None:
-            os.kill(known.jvm, signal.SIGKILL)  # at its end it would archive classes, for servers that never come
 
 
 def look_after(home: Path, settings: dict[str, str], table: str) -> None:

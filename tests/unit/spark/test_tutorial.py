@@ -25,6 +25,5 @@ def test_the_tutorial(tmp_path: Path) -> None:
     elsewhere = {**os.environ, "TZ": "US/Pacific"}  # no timestamp of the page depends on the zone
     run = [*command, "sql", "-f", "tutorial.q"]
     done = subprocess.run(run, cwd=tmp_path, env=elsewhere, capture_output=True, text=True, check=False)
-    subprocess.run([*command, "spark", "stop"], cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "".join(text for kind, text in blocks if not kind)
