@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICKSTART_HOME := .quickstart
-JOBS := 3
+QUICK_JOBS := 3
+JOBS := 2
+CLUSTER_JOBS := 3
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 soak bench lock clean
@@ -53,12 +55,12 @@ quickstart: $(VENV)/.installed
 	@echo "To print a native query:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
 	@echo "Spark keeps running for up to 20 minutes when idle; to stop it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
-# The quick tests, then those that need Spark or the real Druid and Kafka. Each of the processes starts and stops its own
-# Spark server and its own Druid and Kafka: tests of a cluster wait for half of the time, while others compute. A process
-# needs 5 GB then. The tests of a module stay together, in the order of tests/conftest.py: the longest modules first. The
-# jars are downloaded, if they are not in the cache, while the quick tests run.
+# The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two or three
+# processes, which start and stop their own Spark server and their own Druid and Kafka: tests of a cluster wait for half of
+# the time. A process needs 5 GB then. The tests of a module stay together, in the order of tests/conftest.py: the longest
+# modules first. The jars are downloaded, if they are not in the cache, while the quick tests run.
 GROUPS := spark druid kafka
-PYTEST = $(BIN)/python -m pytest --durations 30 --durations-min 1 --numprocesses $(JOBS)
+PYTEST = $(BIN)/python -m pytest --durations 30 --durations-min 1 --numprocesses
 
 # Tests start hundreds of processes, each of which would otherwise compile every module.
 test check: export PYTHONDONTWRITEBYTECODE =
@@ -66,15 +68,16 @@ test check: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m hivedruid.local.java
 	@$(BIN)/python -m hivedruid.local.artifacts $(GROUPS) > /dev/null 2>&1 &
-	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
-	@$(PYTEST) --dist loadfile --no-loadscope-reorder -m "spark or cluster"
+	@$(PYTEST) $(QUICK_JOBS) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "spark and not cluster"
+	@$(PYTEST) $(CLUSTER_JOBS) --dist loadfile --no-loadscope-reorder -m cluster tests/equivalence tests/integration
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
-	@$(PYTEST) --dist worksteal -m "not spark and not cluster"
+	@$(PYTEST) $(QUICK_JOBS) --dist worksteal -m "not spark and not cluster"
 
 # tests/unit/test_docs_site.py builds it, too.
 docs: $(VENV)/.installed-dev
