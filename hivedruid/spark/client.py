@@ -11,6 +11,9 @@ import grpc
 from pyspark.sql.connect.client import ChannelBuilder
 from pyspark.sql.connect.session import SparkSession
 
+_ISOLATION = "spark.sql.artifact.isolation.enabled"
+"""Spark's setting: whether a session has its own Java class loader and Python workers."""
+
 
 class OwnServer(ChannelBuilder):  # type: ignore[misc]
     """A channel to a server on this machine. pyspark sends a token over a plain-text connection only to `localhost`."""
@@ -47,9 +50,6 @@ class Session(SparkSession):  # type: ignore[misc]
         """pyspark closes the channel in whatever thread runs garbage collection; a gRPC thread would deadlock."""
 
 
-_ISOLATION = "spark.sql.artifact.isolation.enabled"
-
-
 def open_session(port: int, token: str, *, isolated: bool) -> Session:
     """A session on one of hivedruid's own servers; `isolated`: with its own Java class loader and Python workers."""
     spark = _connected(OwnServer(port, token))
@@ -73,9 +73,9 @@ def _connected(server: OwnServer) -> Session:
 def _clone(spark: Session) -> str:
     """The id of a session that is not isolated.
 
-    Spark Connect isolates its sessions. Each then starts Python daemons of its own, which takes half a second, and
+    Spark Connect isolates its sessions. Each then starts Python daemons of its own, which takes up to a second, and
     which run as long as the server. A session reads the setting once, before the first call can change it; its clone
-    reads it again (Spark's ArtifactManager).
+    reads it again (Spark's ArtifactManager). pyspark's own `clone` would open a third connection.
     """
     from pyspark.sql.connect.proto import CloneSessionRequest, UserContext
 
