@@ -16,6 +16,7 @@ from typing import Any
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.types import BIGINT
 from hivedruid.clients import wire
+from hivedruid.clients.fitting import fitted
 from hivedruid.clients.published import overwritten
 from hivedruid.clients.segment_list import combined
 from hivedruid.clients.segments import not_hidden
@@ -108,7 +109,7 @@ def compared_segments(size: int) -> dict[str, float]:
         }
         for segment in old
     ]  # fmt: skip
-    stored = [wire.fitted(answer, wire.DataSegment) for answer in answers]
+    stored = [fitted(answer, wire.DataSegment) for answer in answers]
     parts = parts_of(old)
     return {
         "segments to list": seconds(lambda: combined("t", stored, old, {})),

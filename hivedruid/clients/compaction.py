@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from hivedruid.clients import wire
 from hivedruid.clients.address import Service
-from hivedruid.clients.failures import first_line
+from hivedruid.clients.failures import AnswerError, first_line
 from hivedruid.clients.measured import COUNT, Measured, measured, measures_of
 from hivedruid.clients.overlord import Overlord, rows_in
 from hivedruid.clients.segment_list import listed
@@ -284,7 +284,13 @@ class _Compaction:
         """Raises DruidError if the new segments do not contain the same rows as the old ones."""
         names = {item.identifier for item in new}
         parts = [part for part in self.segments.visible() if part.id in names]
-        read, rows = self._reported()
+        try:
+            read, rows = self._reported()
+        except (AnswerError, ConnectError) as error:
+            raise type(error)(
+                f"{self.data_source} was compacted, but its rows before and after were not compared: {error.message}",
+                hint=error.hint,
+            ) from error
         if len(parts) < len(names) or read != self.inputs:
             self.cluster.note(
                 f"{self.data_source} was written to during its compaction: its rows before and after were not compared"
@@ -292,7 +298,7 @@ class _Compaction:
             return
         after = measured(self.cluster, self.data_source, [part.descriptor for part in parts], self.measures)
         wrong = list(self.measures.differences(self.before, after))
-        if rows != self.before.rows:
+        if rows is not None and rows != self.before.rows:
             wrong.insert(0, f"{rows} of {self.before.rows} rows were read")
         if wrong:
             raise CompactionError(
@@ -300,14 +306,15 @@ class _Compaction:
                 hint=f"Druid keeps the old segments as unused; SHOW TASK '{self.ids[0]}' shows details",
             )
 
-    def _reported(self) -> tuple[int, int]:
-        """The number of segments and rows that the tasks have read, from their reports."""
-        segments = rows = 0
+    def _reported(self) -> tuple[int, int | None]:
+        """The number of segments and rows that the tasks have read, from their reports; None without counts."""
+        segments, rows = 0, None
         for task_id in self.ids:
             for name, part in self.overlord.reports(task_id).items():
                 if name.startswith(wire.INGESTION) and part.payload is not None:
                     segments += part.payload.segments_read or 0
-                    rows += rows_in((part.payload.row_stats or wire.RowStats()).counts, "processed")
+                    counts = (part.payload.row_stats or wire.RowStats()).counts
+                    rows = (rows or 0) + rows_in(counts, "processed") if counts else rows
         return segments, rows
 
 

@@ -18,7 +18,8 @@ from urllib3.exceptions import HTTPError
 
 from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.failures import AnswerError, UnavailableError, is_busy, is_page, refusal, unexpected
-from hivedruid.clients.wire import Acknowledgement, JsonObject, Status, fitted
+from hivedruid.clients.fitting import fitted
+from hivedruid.clients.wire import Acknowledgement, JsonObject, Status
 from hivedruid.druid.versions import DruidVersion, oldest
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
 from hivedruid.references import readable, secret

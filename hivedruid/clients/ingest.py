@@ -19,12 +19,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients import task_spec, wire
+from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.published import Before, MismatchError, OverwrittenError, Published, TakenAwayError
 from hivedruid.clients.segments import ETERNITY, Segments
 from hivedruid.clients.tasks import IngestionTask, NoWorkerError, TaskReport
 from hivedruid.druid.instants import millis
 from hivedruid.engine.segments import Segment
-from hivedruid.errors import DruidError, ExecutionError
+from hivedruid.errors import ConnectError, DruidError, ExecutionError
 from hivedruid.jobs.load import LoadReport
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class Ingestion:
         self._journal = journal
         self._segments = Segments(cluster.client, load.data_source)
         self._task = IngestionTask(cluster, load.task, load.data_source, load.staged.rows)
+        self._is_resumed = load.state == "published"
         self._set_before(Before.of_notes(load.data_source, load.notes))
 
     def _set_before(self, before: Before) -> None:
@@ -220,7 +222,17 @@ class Ingestion:
         return LoadReport(self._load.task, self._load.staged.rows, len(rows), sum(s.size for s in rows))
 
     def _report(self) -> TaskReport:
-        return self._task.report()
+        """The report of the task. A load that is resumed after its task does without it: queries verify its rows."""
+        try:
+            return self._task.report()
+        except (AnswerError, ConnectError) as error:
+            if self._is_resumed:
+                self._cluster.note(f"the report of task {self._load.task} cannot be read; queries verify its rows")
+                return TaskReport()
+            raise type(error)(
+                f"the rows are in Druid, but the report of task {self._load.task} cannot be read: {error.message}",
+                hint=error.hint,
+            ) from error
 
     def _interrupt(self) -> None:
         try:

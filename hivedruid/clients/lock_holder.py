@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients import wire
+from hivedruid.clients.fitting import Shape
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import interval, wait_until
 from hivedruid.clients.tasks import IngestionTask
@@ -77,7 +78,7 @@ class LockHolder:
         if not result.success:
             raise DruidError(f"Druid did not publish the segments: {result.error_msg or 'it gives no reason'}")
 
-    def act(self, action: dict[str, Any], shape: type[wire.Shape], *, repeatable: bool = True) -> wire.Shape:
+    def act(self, action: dict[str, Any], shape: type[Shape], *, repeatable: bool = True) -> Shape:
         return self._overlord.act(self._spec, action, shape, repeatable=repeatable)
 
     def stop(self) -> None:

@@ -8,10 +8,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from hivedruid.clients import wire
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError, broken_off
+from hivedruid.clients.fitting import Shape, fitted
 from hivedruid.druid.projections import without_projections
 from hivedruid.responses import answers
 from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError
@@ -49,15 +49,15 @@ class NativeQueries:
         if count == 0 and read.over_nothing is not None:
             yield from self.rows(read.over_nothing)
 
-    def answer(self, query: Mapping[str, Any], shape: type[wire.Shape]) -> list[wire.Shape]:
+    def answer(self, query: Mapping[str, Any], shape: type[Shape]) -> list[Shape]:
         """The complete response of a native query: `shape` is the type of its items."""
-        found: list[wire.Shape] = []
+        found: list[Shape] = []
         with closing(self.client.query(self._with_context(query))) as chunks:
             stream = JsonStream(chunks)
             try:
                 for item in stream.array():
                     try:
-                        found.append(wire.fitted(item, shape))
+                        found.append(fitted(item, shape))
                     except ValueError as error:
                         raise MalformedError(str(error), json.dumps(item)) from None
                 stream.end()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any, TypeVar
 
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError, first_line
+from hivedruid.clients.fitting import checked, trimmed
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.model import (
@@ -45,8 +47,6 @@ class Overlord:
         skipped."""
         path = f"{SUPERVISOR}?full"
         found = self.client.get("overlord", path, list[wire.Supervisor])
-        for place, item in enumerate(found):
-            self._check_spec(path, item.spec or {"type": ""}, f"$[{place}].spec")
         return tuple(sorted((_supervisor(item) for item in found if item.state), key=lambda s: s.id))
 
     def spec(self, supervisor: str) -> Mapping[str, Any] | None:
@@ -54,15 +54,15 @@ class Overlord:
         path = supervisor_path(supervisor)
         found = self.client.get("overlord", path, wire.JsonObject, missing=None)
         if found is not None:
-            self._check_spec(path, found, "$")
+            self._check_spec(path, found)
         return found
 
-    def _check_spec(self, path: str, spec: Mapping[str, Any], place: str) -> None:
-        """Check that the parts of a spec that are read are present; the spec itself is kept unchanged."""
+    def _check_spec(self, path: str, spec: Mapping[str, Any]) -> None:
+        """Check that the parts of a spec that are read have their types; it is submitted again, so none is left out."""
         try:
-            wire.fitted(spec, wire.SupervisorSpec)
+            checked(spec, wire.SupervisorSpec)
         except ValueError as error:
-            raise self.client.unexpected("GET", "overlord", path, json.dumps(spec), f"{error}, in {place}") from None
+            raise self.client.unexpected("GET", "overlord", path, json.dumps(spec), str(error)) from None
 
     def status(self, supervisor: str) -> SupervisorStatus | None:
         path = supervisor_path(supervisor, "status")
@@ -187,7 +187,7 @@ def task_path(task_id: str, part: str = "") -> str:
 
 
 def _supervisor(item: wire.Supervisor) -> Supervisor:
-    spec = item.spec or {}
+    spec = trimmed(item.spec or {}, wire.SupervisorSpec)
     return Supervisor(
         item.id, item.state or "", item.detailed_state or "", bool(item.healthy), bool(spec.get("suspended")),
         str(spec.get("type") or ""), spec,
@@ -201,9 +201,9 @@ def _status(report: wire.SupervisorReport) -> SupervisorStatus:
     )
     return SupervisorStatus(
         state=report.state,
-        detailed_state=report.detailed_state,
+        detailed_state=report.detailed_state or report.state,
         suspended=report.suspended,
-        healthy=report.healthy,
+        healthy=report.healthy is not False,
         partitions=report.partitions,
         active=tuple(map(_reading_task, report.active_tasks or ())),
         publishing=tuple(map(_reading_task, report.publishing_tasks or ())),
@@ -237,8 +237,13 @@ def _partition(key: str) -> int:
 
 
 def rows_in(counts: wire.Counts, name: str) -> int:
+    return int(number_in(counts, name))
+
+
+def number_in(counts: wire.Counts, name: str) -> float:
+    """0 for what is not a number."""
     value = counts.get(name)
-    return int(value) if isinstance(value, int | float) else 0
+    return value if isinstance(value, int | float) and isfinite(value) else 0.0
 
 
 def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts:
@@ -251,8 +256,7 @@ def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts:
             totals[name] = totals.get(name, 0) + rows_in(rows, name)
         bad[task_id] = rows_in(rows, "unparseable") + rows_in(rows, "processedWithError")
         averages = (stats.moving_averages.build_segments if stats.moving_averages is not None else None) or {}
-        speed = averages.get("1m", {}).get("processed")
-        per_second += float(speed) if isinstance(speed, int | float) else 0.0
+        per_second += number_in(averages.get("1m", {}), "processed")
     worst = max(bad, key=lambda task_id: bad[task_id], default="")
     return RowCounts(
         totals.get("processed", 0), totals.get("unparseable", 0), totals.get("processedWithError", 0),

@@ -60,7 +60,8 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
     except DruidError as error:
         raise _explained(client, spec, error) from error
     errors = tuple(_parse_error(row) for row in answer.data if row.unparseable)
-    return Sample(answer.num_rows_read, answer.num_rows_indexed, errors)
+    indexed = answer.num_rows_indexed
+    return Sample(answer.num_rows_read, answer.num_rows_read - len(errors) if indexed is None else indexed, errors)
 
 
 def unset_variables(client: DruidClient, names: Iterable[str]) -> tuple[str, ...]:

@@ -212,7 +212,11 @@ class IngestionTask:
 
     def failure(self, task: Task) -> DruidError:
         """The error for a failed task, with Druid's own message."""
-        reason = self.report().problem or task.error or "Druid gives no reason"
+        try:
+            problem = self.report().problem
+        except (AnswerError, ConnectError):
+            problem = ""
+        reason = problem or task.error or "Druid gives no reason"
         return DruidError(f"the ingestion task failed: {reason}", hint=f"task {self.id}; nothing was changed")
 
 

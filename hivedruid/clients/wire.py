@@ -1,62 +1,30 @@
 """The types of Druid's responses: one for each endpoint, with only the fields that are read.
 
-A response is converted to its type once, in `DruidClient`. A mismatch (a login page, `null`, a number instead of a
-list) is an `AnswerError` that names the URL. Fields with a default are omitted by some versions of Druid or kinds of
-tasks.
+A response is converted to its type once, in `DruidClient`; `fitting` describes what may be missing or new in it. A
+mismatch (a login page, `null`, a number instead of a list) is an `AnswerError` that names the URL. Fields with a
+default are omitted by some versions of Druid or kinds of tasks.
 """
 
 from __future__ import annotations
 
-from threading import Lock
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
-from hivedruid.druid.instants import millis
-from hivedruid.errors import DruidError
+from hivedruid.clients.fitting import Exact, Interval
 
-Shape = TypeVar("Shape")
 JsonObject = dict[str, Any]
 Number = int | float
 Special = Literal["NaN", "Infinity", "-Infinity"]
 """Jackson's text for numbers that JSON does not support."""
-Counts = dict[str, Number | Special | None]
-"""The number of rows by outcome."""
+Counts = JsonObject
+"""The number of rows by outcome. Druid 36 adds `thrownAwayByReason`, which is not a number: see `overlord.rows_in`."""
 Offsets = dict[str, int | None]
 """By partition."""
 
 
 class Acknowledgement:
     """The response to a request that changes something, whose content is not read: a JSON object, or empty."""
-
-
-class Interval:
-    """`start/end` in milliseconds; the end is not part of it."""
-
-    def __init__(self, text: str) -> None:
-        start, _, end = text.partition("/")
-        self.text = text
-        self.span = millis(start), millis(end)
-
-
-_one_at_a_time = Lock()
-"""msgspec (0.22) prepares a type when it first meets it, and crashes the process if two threads do that concurrently.
-"""
-
-
-def fitted(value: Any, shape: type[Shape]) -> Shape:
-    """Convert a JSON value to the type. Raises ValueError with the expected type and the position."""
-    with _one_at_a_time:
-        return msgspec.convert(value, shape, dec_hook=_interval)
-
-
-def _interval(shape: type, value: Any) -> Any:
-    if shape is not Interval or not isinstance(value, str):
-        raise ValueError("Expected an interval")
-    try:
-        return Interval(value)
-    except DruidError as error:
-        raise ValueError(error.message) from None
 
 
 class _Answer(msgspec.Struct, frozen=True, rename="camel"):
@@ -115,7 +83,7 @@ class TaskLock(_Answer, frozen=True):
     interval: Interval
     version: str
     priority: int = 0
-    revoked: bool = False
+    revoked: Exact[bool] = False
 
 
 class ActiveLocks(_Answer, frozen=True):
@@ -127,7 +95,7 @@ class ActiveLocks(_Answer, frozen=True):
 class LockResult(_Answer, frozen=True):
     """The result of `lockTryAcquire`: null if other tasks hold the lock."""
 
-    result: TaskLock | None = None
+    result: Exact[TaskLock | None] = None
 
 
 class HeldLocks(_Answer, frozen=True):
@@ -147,7 +115,7 @@ class AllocatedSegment(_Answer, frozen=True):
 class AllocationResult(_Answer, frozen=True):
     """The result of `segmentAllocate`: null if it cannot be allocated, for example because of the locks of others."""
 
-    result: AllocatedSegment | None = None
+    result: Exact[AllocatedSegment | None] = None
 
 
 class PublishResult(_Answer, frozen=True):
@@ -173,7 +141,7 @@ class LoadQueue(_Answer, frozen=True):
 class ColumnAnalysis(_Answer, frozen=True):
     type: str | None = None
     type_signature: str | None = None
-    has_multiple_values: bool = False
+    has_multiple_values: Exact[bool] = False
     has_nulls: bool | None = None
     cardinality: int | None = None
     error_message: str | None = None
@@ -199,7 +167,7 @@ class SegmentAnalysis(_Answer, frozen=True):
 
 
 class Timeseries(_Answer, frozen=True):
-    result: dict[str, Number | Special | None]
+    result: Exact[dict[str, Number | Special | None]]
 
 
 class ScanResult(_Answer, frozen=True):
@@ -210,8 +178,8 @@ class ScanResult(_Answer, frozen=True):
 
 
 class ShardSpec(_Answer, frozen=True):
-    type: str | None = None
-    partition_num: int | None = None
+    type: Exact[str | None] = None
+    partition_num: Exact[int | None] = None
 
 
 class MarkField(_Answer, frozen=True):
@@ -238,7 +206,7 @@ class DataSegment(_Answer, frozen=True):
     data_source: str
     interval: Interval
     version: str
-    shard_spec: ShardSpec | None = None
+    shard_spec: Exact[ShardSpec | None] = None
     size: int | None = None
     last_compaction_state: CompactionState | None = None
     indexing_state_fingerprint: str | None = None
@@ -359,9 +327,9 @@ class ReadingTask(_Answer, frozen=True):
 
 class SupervisorReport(_Answer, frozen=True):
     state: str
-    detailed_state: str
-    suspended: bool
-    healthy: bool
+    detailed_state: str | None = None
+    suspended: bool = False
+    healthy: bool | None = None
     partitions: int | None = None
     active_tasks: list[ReadingTask] | None = None
     publishing_tasks: list[ReadingTask] | None = None
@@ -465,7 +433,6 @@ class IngestionPayload(_Answer, frozen=True):
 
 
 class Report(_Answer, frozen=True):
-    task_id: str
     payload: IngestionPayload | None = None
 
 
@@ -493,5 +460,5 @@ class SampledRow(_Answer, frozen=True):
 
 class Sampled(_Answer, frozen=True):
     num_rows_read: int
-    num_rows_indexed: int
+    num_rows_indexed: int | None = None
     data: list[SampledRow] = []

@@ -18,6 +18,7 @@ Feature = Literal[
     "paths",
     "Java",
     "segment format",
+    "task reports",
     "column formats",
     "compaction state",
     "projections in part",
@@ -98,6 +99,10 @@ VERSIONS: dict[Feature, VersionRow] = {
         "segments", 36, "version 9: several files",
         "version 10 with `druid.indexer.task.buildV10=true`: one file, `druid.segment`",
         "reads both and writes version 9", "the classes of 37.0.0",
+    ),
+    "task reports": VersionRow(
+        "ingestion", 36, "a task's report counts its rows by outcome", "it also has `thrownAwayByReason`, an object",
+        "ignores what is new in a response, and reads what a statement needs", "the classes of 37.0.0",
     ),
     "column formats": VersionRow(
         "segments", 37, "columns of type JSON and `auto` have one format",

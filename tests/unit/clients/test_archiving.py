@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from hivedruid.clients.archiving import NOT_SEEN, TOO_OLD, sorted_out, tombstones
+from hivedruid.clients.fitting import fitted
 from hivedruid.clients.task_spec import task_of
-from hivedruid.clients.wire import DataSegment, fitted
+from hivedruid.clients.wire import DataSegment
 from hivedruid.engine.archiving import HeldInterval, Holding
 from hivedruid.engine.segments import Segment
 

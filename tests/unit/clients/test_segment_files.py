@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hivedruid.clients import wire
+from hivedruid.clients import fitting, wire
 from hivedruid.clients.segment_files import located
 from hivedruid.druid.interval_sets import iso
 from hivedruid.engine.segments import Segment
@@ -24,7 +24,7 @@ def stored(first: int, until: int, version: str = "v1", number: int = 0, **load:
     interval = f"{iso(first * HOUR)}/{iso(until * HOUR)}"
     load = load or {"type": "local", "path": f"/deep/{first}-{until}-{version}-{number}"}
     return wire.DataSegment(
-        f"t_{first}_{until}_{version}_{number}", "t", wire.Interval(interval), version,
+        f"t_{first}_{until}_{version}_{number}", "t", fitting.Interval(interval), version,
         wire.ShardSpec("numbered", number), 10, load_spec=load,
     )  # fmt: skip
 

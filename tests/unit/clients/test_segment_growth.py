@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hivedruid.clients import wire
+from hivedruid.clients import fitting, wire
 from hivedruid.clients.published import overwritten
 from hivedruid.clients.segment_list import combined
 from hivedruid.clients.segments import not_hidden
@@ -35,7 +35,7 @@ def segments(size: int, version: str = "v1") -> list[Segment]:
 
 def stored(size: int) -> list[wire.DataSegment]:
     return [
-        wire.fitted(
+        fitting.fitted(
             {
                 "dataSource": "d", "overshadowed": False, "replicationFactor": 1, "interval": segment.interval, "version": "v1", "size": 9,
                 "shardSpec": {"type": "numbered", "partitionNum": 0, "partitions": 1}, "identifier": segment.id,

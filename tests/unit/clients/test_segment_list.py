@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hivedruid.clients import wire
+from hivedruid.clients import fitting, wire
 from hivedruid.clients.compaction import automatic_of, is_compacted
 from hivedruid.clients.segment_list import combined
 from hivedruid.engine.compaction import AutomaticCompaction, CompactionAmount
@@ -25,7 +25,7 @@ def stored(version: str, number: int = 0, **changes: Any) -> wire.DataSegment:
         "shardSpec": {"type": "numbered", "partitionNum": number, "partitions": 1},
         "identifier": f"{ID}{version}" + (f"_{number}" if number else ""), **changes,
     }  # fmt: skip
-    return wire.fitted(answer, wire.DataSegment)
+    return fitting.fitted(answer, wire.DataSegment)
 
 
 def seen(version: str, number: int = 0, historicals: int = 1, tasks: int = 0) -> Segment:
@@ -67,7 +67,7 @@ def test_automatic_compaction_before_and_after_the_coordinator_looks() -> None:
         "bytesSkipped": 3, "segmentCountAwaitingCompaction": 4, "segmentCountCompacted": 5, "segmentCountSkipped": 6,
         "intervalCountAwaitingCompaction": 7, "intervalCountCompacted": 8, "intervalCountSkipped": 9,
     }  # fmt: skip
-    assert automatic_of("d", wire.fitted(status, wire.CompactionStatus)) == AutomaticCompaction(
+    assert automatic_of("d", fitting.fitted(status, wire.CompactionStatus)) == AutomaticCompaction(
         "d", "RUNNING", CompactionAmount(4, 7, 1), CompactionAmount(5, 8, 2), CompactionAmount(6, 9, 3)
     )
 
@@ -87,6 +87,6 @@ def test_what_others_append_meanwhile_is_not_the_compactions() -> None:
 def test_a_segment_with_the_fingerprint_of_its_state_is_compacted() -> None:
     """As Druid 37's class writes it (druid37/README.md)."""
     found = json.loads((Path(__file__).parent / "druid37" / "compacted_segment.json").read_text(encoding="utf-8"))
-    assert is_compacted(wire.fitted(found, wire.DataSegment))
+    assert is_compacted(fitting.fitted(found, wire.DataSegment))
     del found["indexingStateFingerprint"]
-    assert not is_compacted(wire.fitted(found, wire.DataSegment))
+    assert not is_compacted(fitting.fitted(found, wire.DataSegment))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from hivedruid.clients import task_spec
+from hivedruid.clients.fitting import fitted
 from hivedruid.clients.task_spec import completed, joined, task_of, without
-from hivedruid.clients.wire import DataSegment, fitted
+from hivedruid.clients.wire import DataSegment
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import MAX, MIN
 from hivedruid.jobs.load import Load

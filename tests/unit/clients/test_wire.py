@@ -9,7 +9,7 @@ MANY_TIMES = """
 import sys
 from importlib import reload
 from threading import Barrier, Thread
-from hivedruid.clients import wire
+from hivedruid.clients import fitting, wire
 
 sys.setswitchinterval(1e-6)
 for _ in range(300):
@@ -22,7 +22,7 @@ for _ in range(300):
 
     def fit(value, shape):
         barrier.wait()
-        wire.fitted(value, shape)
+        fitting.fitted(value, shape)
 
     threads = [Thread(target=fit, args=answer) for answer in answers]
     for thread in threads:

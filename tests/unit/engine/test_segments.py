@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hivedruid.clients import wire
+from hivedruid.clients import fitting, wire
 from hivedruid.clients.segments import segment_of
 from hivedruid.druid.interval_sets import MAX, MIN
 from hivedruid.engine.segments import Segment
@@ -26,11 +26,11 @@ def test_a_segment_of_the_metadata_store() -> None:
         "dataSource": ONE.data_source, "identifier": replace(ONE, number=3).id, "interval": ONE.interval, "version": ONE.version, "size": 7,
         "shardSpec": {"type": "numbered", "partitionNum": 3, "partitions": 4},
     }  # fmt: skip
-    item = wire.fitted(answer, wire.DataSegment)
+    item = fitting.fitted(answer, wire.DataSegment)
     found = segment_of("default.t", item)
     assert (found.id, found.size, found.state, found.rows) == (item.identifier, 7, "used", None)
     assert segment_of("default.t", item, "unused").state == "unused"
-    tombstone = wire.fitted({**answer, "shardSpec": {"type": "tombstone"}}, wire.DataSegment)
+    tombstone = fitting.fitted({**answer, "shardSpec": {"type": "tombstone"}}, wire.DataSegment)
     assert segment_of("default.t", tombstone).is_tombstone
 
 
