@@ -1,4 +1,5 @@
-"""The Iceberg catalogs of databases: their tables and schemas, without Spark. The only importer of pyiceberg."""
+"""The Iceberg catalogs of databases: their tables and schemas, without Spark. This module and `iceberg_rest` alone
+import pyiceberg."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as Client
 
 T = TypeVar("T")
+_REST = "hivedruid.clients.iceberg_rest.GuardedRestCatalog"
 _SQL_DRIVERS = {"sqlite:": "sqlite:///", "postgresql:": "postgresql+psycopg2:", "mysql:": "mysql+pymysql:"}
 """JDBC's addresses of databases, after jdbc:, and those of SQLAlchemy."""
 
@@ -91,6 +93,8 @@ def _connected(place: IcebergPlace, settings: Mapping[str, str]) -> Client:
     kind = place.type
     if kind == "jdbc":
         kind, given = "sql", _of_sqlalchemy(given)
+    if kind == "rest":
+        return load_catalog(place.catalog, **{**given, "py-catalog-impl": _REST})
     return load_catalog(place.catalog, **{**given, "type": kind})
 
 
@@ -119,10 +123,19 @@ def _failure(place: IcebergPlace, error: Exception) -> HiveDruidError:
             hint=f"install them: pip install 'hivedruid[metastore]'{extra}",
         )
     hint = f"check the DBPROPERTIES of database {place.database}, and that its catalog runs"
+    uri = dict(place.properties).get("uri", "")
+    where = f"{place}{f', {uri}' if uri else ''}"
+    if place.type == "rest" and _is_unfit(error):
+        return ExecutionError(f"the answer of {where} {text}", hint=hint)
     if isinstance(error, _unreachable(place)):
-        uri = dict(place.properties).get("uri", "")
-        return ConnectError(f"cannot reach {place}{f', {uri}' if uri else ''}: {_cause(error) or text}", hint=hint)
+        return ConnectError(f"cannot reach {where}: {_cause(error) or text}", hint=hint)
     return ExecutionError(f"{place} refused a request: {text}", hint=hint)
+
+
+def _is_unfit(error: Exception) -> bool:
+    from hivedruid.clients.guarded import UnfitError
+
+    return isinstance(error, UnfitError)
 
 
 def _unreachable(place: IcebergPlace) -> tuple[type[Exception], ...]:

@@ -124,7 +124,8 @@ def _user() -> str:
 def resolved(given: Mapping[str, str], prefix: str, settings: Mapping[str, str]) -> dict[str, str]:
     """Properties with their secrets; `prefix` comes before their names in messages. Raises UsageError as above."""
     for name in filter(is_secret, given):
-        check_transport(given.get("uri", ""), f"{prefix}{name}", settings)
+        for address in ("uri", "oauth2-server-uri"):
+            check_transport(given.get(address, ""), f"{prefix}{name}", settings)
     return {name: _resolved(name, value, prefix) for name, value in given.items()}
 
 
