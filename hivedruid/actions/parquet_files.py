@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.statistics.files import files_in
 from hivedruid.catalog.types import ALIKE_IN_PARQUET, HiveType
+from hivedruid.file_writers import Writer, writer_by
 from hivedruid.filesystems import local_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
     from hivedruid.catalog.footers import StoredFile
     from hivedruid.catalog.table import Column, Table
@@ -41,6 +43,12 @@ def names_in(schema: pa.Schema, columns: Sequence[Column]) -> list[str]:
     if not all(stored):
         raise ValueError("the file does not have all columns")
     return stored
+
+
+def notes_of(file: ParquetFile) -> Writer:
+    """How the writer of a file stored times."""
+    notes = file.metadata.metadata or {}
+    return writer_by({k.decode(errors="replace"): v.decode(errors="replace") for k, v in notes.items()}, "parquet")
 
 
 def check_type(schema: pa.Schema, name: str, hive: HiveType) -> None:

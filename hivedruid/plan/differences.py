@@ -151,6 +151,20 @@ LIMITS: tuple[Difference, ...] = (
         "segments contain the name; hivedruid reads ORC files by names, Hive by positions",
     ),
     Difference(
+        "unsigned integers of Parquet files above 2147483647 (UINT_32) or 9223372036854775807 (UINT_64); an INT of"
+        " Parquet files that is declared DOUBLE; an INT96 that is declared BIGINT",
+        "NULL, and -1 as a string in vectorized jobs; rounded to a FLOAT, except in vectorized jobs; the nanoseconds"
+        " of the day",
+        "the number, if the declared type has it; the number; seconds since 1970",
+        "the value is the one that was written",
+    ),
+    Difference(
+        "a DATE before 1582-10-15 in Parquet files without notes of Hive, such as those of pyarrow and DuckDB",
+        "is a day of the Julian calendar: 1500-03-01 becomes 1500-02-20",
+        "is the day that was written",
+        "Parquet defines days of the Gregorian calendar; Hive's own files say what they have",
+    ),
+    Difference(
         "`ROW FORMAT`, `STORED AS`, `CLUSTERED BY`, `SKEWED BY` of a managed table",
         "the format and the division of its files",
         "the format of files that `LOAD DATA` reads; `CLUSTERED BY` and `SKEWED BY` have no effect",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.readwriter import DataFrameReader
 
+    from hivedruid.file_writers import Writer
+
 _PRIMITIVES = {
     "boolean": "boolean", "tinyint": "int", "smallint": "int", "int": "int", "bigint": "long", "float": "float",
     "double": "double", "string": "string", "binary": "bytes",
@@ -36,11 +38,11 @@ def fields_of(columns: Sequence[Column]) -> str:
     return ", ".join(f"{identifier(column.field_name)} {stored_type(column.type)}" for column in columns)
 
 
-def reader_of(reader: DataFrameReader, table: Table) -> DataFrameReader:
+def reader_of(reader: DataFrameReader, table: Table, writer: Writer) -> DataFrameReader:
     """A reader of the files. With avro.schema.literal, fields are resolved as Avro does, with the defaults there. Days
-    before 1582-10-15 are in the Julian calendar, as Hive writes them, but in files of Spark that say otherwise."""
+    before 1582-10-15 are in the calendar of the writer, but in files of Spark that say otherwise."""
     given = literal_of(table)
-    found = reader.format(FORMAT).option("datetimeRebaseMode", "LEGACY")
+    found = reader.format(FORMAT).option("datetimeRebaseMode", "LEGACY" if writer.is_julian else "CORRECTED")
     return found.option("avroSchema", given) if given else found
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ConstraintError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
+from hivedruid.orc_files import MARK as ORC_FILE
 from hivedruid.secret_text import redact
 from hivedruid.sequence_files import MARK as SEQUENCE_FILE
 from hivedruid.spark import missing_jars, worker_python
@@ -41,6 +42,11 @@ _VALUES = (
         "invalid regular expression: {}",
         "exclude such rows with WHERE",
     ),
+    (
+        "BrotliCodec",
+        "Spark cannot read Parquet files that are compressed with Brotli",
+        "write them again with another compression, such as ZSTD or Snappy",
+    ),
     (UNWRITABLE, "{}", "change such rows, or exclude them with WHERE"),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
@@ -50,6 +56,7 @@ _NO_EXTENSIONS = re.compile(
 """Spark's own grammar rejects the statements of `layout.changes`."""
 _FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
 _SEQUENCE_FILE = re.compile(rf"SequenceFileError: ({re.escape(SEQUENCE_FILE)}.*)")
+_ORC_FILE = re.compile(rf"OrcFileError: {re.escape(ORC_FILE)}(.*)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
@@ -88,6 +95,9 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         return SparkError(function[1], hint=hint)
     if file := _SEQUENCE_FILE.search(text):
         return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")
+    if orc := _ORC_FILE.search(text):
+        advice = "store it as TIMESTAMP: ORC files with timestamps with local time zone have the times of 1677 to 2262"
+        return SparkError(f"cannot read an ORC file: {orc[1]}", hint=f"{advice}; {hint}")
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")

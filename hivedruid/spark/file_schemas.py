@@ -4,22 +4,28 @@ tables."""
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivedruid.file_writers import UNKNOWN, Writer, avro_writer, parquet_footer, parquet_writer
 from hivedruid.filesystems import local_path
 from hivedruid.spark import paths
+from hivedruid.spark.parquet_schemas import ParquetSchema, parquet_schema, splits_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql.types import StructType
 
 MOST_FILES = 1_000
 """The schema of more files is not kept: comparing them would take as long as reading it."""
+MOST_WRITERS = 100_000
+"""The maximum number of files whose writer is kept."""
 
-FileState = tuple[tuple[str, int, int, int], ...]
-"""The path, inode, size and modification time (ns) of each file."""
+FileState = tuple[str, int, int, int]
+"""The path, inode, size and modification time (ns) of a file."""
 Settings = tuple[tuple[str, str], ...]
 
 
@@ -30,19 +36,54 @@ class FileSchemas:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = settings
-        self._known: dict[str, tuple[tuple[FileState, Settings], StructType]] = {}
+        self.needs_row_reader = False
+        """Whether Spark's vectorized reader cannot read files that a statement reads."""
+        self._writers: dict[FileState, Writer] = {}
+        self._known: dict[str, tuple[tuple[tuple[FileState, ...], Settings], StructType]] = {}
 
-    def of(self, location: str, derive: Callable[[], StructType]) -> StructType:
-        """The schema of the files at a location, which `derive` reads from the files."""
+    def of(self, location: str, derive: Callable[[], StructType], reader: str = "") -> StructType:
+        """The schema of the files at a location, which `derive` reads from the files; `reader` names others than that
+        of Spark."""
         path = local_path(location) if paths.is_visible_here(self._settings) else None
-        return self._kept(location, None if path is None else _state(path), derive)
+        return self._kept(f"{reader}{location}", None if path is None else _state(path), derive)
 
     def of_table(self, table_id: str, metadata: Path | None, derive: Callable[[], StructType]) -> StructType:
         """The schema of an Iceberg table with this current metadata file, None if that is not known. No metadata file
         is ever changed."""
         return self._kept(table_id, None if metadata is None else _state(metadata), derive)
 
-    def _kept(self, key: str, files: FileState | None, derive: Callable[[], StructType]) -> StructType:
+    def writers(self, locations: Sequence[str], form: str) -> Mapping[Writer, tuple[str, ...]]:
+        """The Parquet or Avro files by how their writers stored times; each file is read once. Empty for files of other
+        formats, and for those that are on other machines."""
+        found: dict[Writer, list[str]] = {}
+        for state in self._files(locations) if form in ("parquet", "avro") else ():
+            writer = self._writers.get(state)
+            if writer is None:
+                if len(self._writers) >= MOST_WRITERS:
+                    self._writers.clear()
+                writer = self._writers[state] = _read_writer(state[0], form)
+            found.setdefault(writer, []).append(state[0])
+        self.needs_row_reader |= any(writer.splits_bytes for writer in found)
+        return {writer: tuple(files) for writer, files in found.items()}
+
+    def parquet_schemas(self, locations: Sequence[str]) -> list[ParquetSchema] | None:
+        """The schemas of Parquet files; None for those that are on other machines."""
+        files = list(self._files(locations))
+        if not files:
+            return None
+        found = []
+        for path, *_ in files:
+            with open(path, "rb") as file, suppress(ValueError):  # noqa: PTH123 Spark reports a damaged file
+                found.append(parquet_schema(parquet_footer(file)))
+        return found
+
+    def _files(self, locations: Sequence[str]) -> Iterator[FileState]:
+        """The files that Spark reads at locations on this machine."""
+        if paths.is_visible_here(self._settings):
+            for path in map(local_path, locations):
+                yield from () if path is None else _visible(str(path))
+
+    def _kept(self, key: str, files: tuple[FileState, ...] | None, derive: Callable[[], StructType]) -> StructType:
         if files is None:
             return derive()
         state = files, tuple(item for item in sorted(self._settings.items()) if item[0].startswith("spark."))
@@ -52,9 +93,9 @@ class FileSchemas:
         return kept[1]
 
 
-def _state(path: Path) -> FileState | None:
+def _state(path: Path) -> tuple[FileState, ...] | None:
     """The files at or below a path; None for too many, or if one cannot be examined."""
-    found: list[tuple[str, int, int, int]] = []
+    found: list[FileState] = []
     try:
         for folder, _, names in os.walk(path):
             for name in names:
@@ -67,6 +108,39 @@ def _state(path: Path) -> FileState | None:
         return None
 
 
-def _file_state(file: str) -> tuple[str, int, int, int]:
+def _visible(path: str) -> Iterator[FileState]:
+    """The files at or below a path as Spark lists them: without hidden ones, in any number."""
+    try:
+        if not os.path.isdir(path):  # noqa: PTH112
+            yield _file_state(path)
+            return
+        with os.scandir(path) as entries:
+            visible = [entry for entry in entries if not _is_hidden(entry.name)]
+        for entry in visible:
+            if entry.is_dir():
+                yield from _visible(entry.path)
+            else:
+                status = entry.stat()
+                yield entry.path, status.st_ino, status.st_size, status.st_mtime_ns
+    except OSError:  # it was deleted in the meantime, or Spark reports it
+        return
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+
+
+def _read_writer(path: str, form: str) -> Writer:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            if form != "parquet":
+                return avro_writer(file)
+            footer = parquet_footer(file)
+            return replace(parquet_writer(footer), splits_bytes=splits_bytes(footer))
+    except (OSError, ValueError):  # Spark reports it, if a statement reads the file
+        return UNKNOWN[form]
+
+
+def _file_state(file: str) -> FileState:
     status = os.stat(file)  # noqa: PTH116
     return file, status.st_ino, status.st_size, status.st_mtime_ns

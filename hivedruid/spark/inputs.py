@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType, spark_type
-from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.errors import PlanError
 from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
 from hivedruid.plan.virtual_columns import OFFSET, VIRTUAL, virtual_among
 from hivedruid.setting_types import resolve_zone
-from hivedruid.spark import avro_files, paths
+from hivedruid.spark import paths
 from hivedruid.spark.cells import (
     CellFormat,
     delimited_cell,
@@ -28,6 +28,7 @@ from hivedruid.spark.cells import (
     split_text,
     value,
 )
+from hivedruid.spark.columnar import Place, cast_by_name, columnar_frame, ddl, kept_columns, with_folders
 from hivedruid.spark.regex_serde import regex_cells
 from hivedruid.spark.relations import query
 from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json
@@ -40,18 +41,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql.connect.dataframe import DataFrame
-    from pyspark.sql.connect.readwriter import DataFrameReader
     from pyspark.sql.connect.session import SparkSession
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import DataType, StructType
 
     from hivedruid.spark.file_schemas import FileSchemas
 
-Place = str | paths.Folders
-"""What Spark reads: a path, or the folders of partitions."""
 MALFORMED_MARK = "hivedruid: malformed row in view "
 NOTHING_PLAIN: Mapping[str, str] = MappingProxyType({})
-_MERGES = ("CANNOT_MERGE_SCHEMAS", "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE")
-"""Spark's conditions for files whose schemas differ."""
 _JSON_NULL = r"^\s*null\s*$"
 """Hive reads it as a row of nulls."""
 
@@ -106,7 +102,7 @@ def files_frame(spark: SparkSession, item: TableInput, settings: Mapping[str, st
     table = item.table
     if table.format == ICEBERG:
         rows = spark.read.format("iceberg").load(paths.uri(table.properties[METADATA_LOCATION]))
-        return _cast_by_name(rows, rows.schema, table, item.columns, iceberg_columns(virtual_of(item)))
+        return cast_by_name(rows, rows.schema, table, item.columns, iceberg_columns(virtual_of(item)))
     if table.has_partitions:
         from hivedruid.spark.partitioned import partitioned_frame
 
@@ -125,20 +121,16 @@ def frame_of(
     table, virtual = item.table, virtual_of(item)
     if is_json(table):
         lines = json_lines(spark, table, path, settings, virtual)
-        return _without_malformed(table, lines, item.view, malformed_rows(table, settings), _kept(path, virtual))
+        return _without_malformed(table, lines, item.view, malformed_rows(table, settings), kept_columns(path, virtual))
     if table.format in TEXTS:
         return delimited_frame(spark, table, path, settings, virtual)
-    return columnar_frame(spark, item, path, schemas)
+    rows = columnar_frame(spark, item, path, schemas)
+    return empty_frame(spark, table, virtual) if rows is None else rows
 
 
 def virtual_of(item: TableInput) -> list[str]:
     """The virtual columns of an input."""
     return virtual_among(item.columns, item.table)
-
-
-def _kept(path: Place, virtual: Sequence[str]) -> list[str]:
-    """The columns that are not in the files: virtual ones, and those that Spark derives from the names of folders."""
-    return [*(identifier(name) for name in path.columns), *virtual] if isinstance(path, paths.Folders) else [*virtual]
 
 
 def malformed_rows(table: Table, settings: Mapping[str, str]) -> str:
@@ -171,155 +163,7 @@ def iceberg_frame(spark: SparkSession, item: TableInput, schemas: FileSchemas, m
     else:
         rows = spark.table(iceberg_name(item.table))
         schema = schemas.of_table(item.table.table_id, metadata, lambda: rows.schema)
-    return _cast_by_name(rows.sample(1.0) if item.is_whole else rows, schema, item.table, item.columns, virtual)
-
-
-def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: FileSchemas) -> DataFrame:
-    """ORC and Parquet files. Columns match by name; files of old Hive versions use `_col0` …: those match by
-    position."""
-    from pyspark.errors import PySparkException
-
-    table, virtual = item.table, virtual_of(item)
-    if table.format == "avro":
-        return _declared_frame(spark, item, path)
-    reader = spark.read.option("mergeSchema", value=True).option("recursiveFileLookup", value=True)
-    form = "orc" if table.format == "orc" else "parquet"
-    try:
-        if isinstance(path, paths.Folders):
-            schema = _without(reader.format(form).load(list(path.paths)).schema, path.columns)
-        else:
-            schema = schemas.of(paths.location_of(table), lambda: reader.format(form).load(path).schema)
-    except PySparkException as error:
-        from hivedruid.spark.orc_instants import has_instants, orc_frame
-
-        if error.getCondition() == "UNABLE_TO_INFER_SCHEMA":  # no file
-            return empty_frame(spark, table, virtual)
-        if form == "parquet" and error.getCondition() in _MERGES:
-            return _declared_frame(spark, item, path)
-        if form != "orc" or not has_instants(error):
-            raise
-        if isinstance(path, paths.Folders):
-            raise
-        if virtual:
-            raise UnsupportedError(
-                f"{table.full_name} has no INPUT__FILE__NAME: its ORC files have timestamps with local time zone",
-                hint="remove it",
-            ) from error
-        rows = orc_frame(spark.read, path, empty_frame(spark, table).schema, [c.field_name for c in table.columns])
-        return _cast_by_name(rows, rows.schema, table, item.columns)
-    kept = [*(path.columns if isinstance(path, paths.Folders) else ()), *virtual]
-    is_positional = bool(schema.names) and all(name == f"_col{number}" for number, name in enumerate(schema.names))
-    # All columns, though few are read: Spark estimates the size of what it reads, and so whether to broadcast it, from
-    # the size of the files and the share of the columns. It also matches those of some ORC files by position.
-    fields = _ddl(schema.fields)
-    if isinstance(path, paths.Folders):
-        rows = _reader(spark, path, fields).format(form).load(list(path.paths))
-    else:
-        rows = reader.schema(fields).format(form).load(path)
-    rows = with_file_names(rows, virtual)
-    if is_positional:
-        names = [column.field_name for column in table.columns[: len(schema.names)]]
-        names += schema.names[len(names) :]
-        rows, schema = rows.toDF(*names, *kept), _renamed(schema, names)
-    return _cast_by_name(rows, schema, table, item.columns, _kept(path, virtual))
-
-
-def _declared_frame(spark: SparkSession, item: TableInput, path: Place) -> DataFrame:
-    """Avro files, and Parquet files whose schemas Spark does not merge, such as those of Hive and of Spark with
-    timestamps: read as the table declares them. Spark reads timestamps as TIMESTAMP in UTC."""
-    columns = [column for column in item.table.stored_columns if column.name in item.columns]
-    is_avro = item.table.format == avro_files.FORMAT
-    types = [spark_type(column.type).replace("TIMESTAMP_NTZ", "TIMESTAMP") for column in columns]
-    fields = ", ".join(f"{identifier(c.field_name)} {type_}" for c, type_ in zip(columns, types, strict=True))
-    fields = avro_files.fields_of(columns) if is_avro else fields
-    reader, places = spark.read.option("recursiveFileLookup", value=True).schema(fields), [path]
-    if isinstance(path, paths.Folders):
-        reader, places = _reader(spark, path, fields), list(path.paths)
-    rows = avro_files.reader_of(reader, item.table).load(places) if is_avro else reader.parquet(*places)
-    named = with_file_names(rows, virtual_of(item))
-    return _cast_by_name(named, rows.schema, item.table, item.columns, _kept(path, virtual_of(item)))
-
-
-def _without(schema: StructType, names: Sequence[str]) -> StructType:
-    """The columns in the files, without those of folders, which Hive does not read in the files."""
-    return type(schema)([field for field in schema.fields if field.name.lower() not in names])
-
-
-def _reader(spark: SparkSession, folders: paths.Folders, fields: str) -> DataFrameReader:
-    """A reader of the folders of partitions, whose values are strings."""
-    derived = [f"{identifier(name)} STRING" for name in folders.columns]
-    return spark.read.option("basePath", folders.base).schema(", ".join(filter(None, [fields, *derived])))
-
-
-def _ddl(fields: Sequence[StructField]) -> str:
-    """The fields as Spark's readers parse them fastest. Their metadata is not included: by it Spark would pad values
-    that it compares with a CHAR."""
-    return ", ".join(f"{identifier(field.name)} {_ddl_type(field.dataType)}" for field in fields)
-
-
-def _ddl_type(kind: Any) -> str:
-    match kind.typeName():
-        case "struct":
-            return f"STRUCT<{', '.join(f'{identifier(f.name)}: {_ddl_type(f.dataType)}' for f in kind.fields)}>"
-        case "array":
-            return f"ARRAY<{_ddl_type(kind.elementType)}>"
-        case "map":
-            return f"MAP<{_ddl_type(kind.keyType)}, {_ddl_type(kind.valueType)}>"
-        case _:
-            return str(kind.simpleString())
-
-
-def _renamed(schema: StructType, names: Sequence[str]) -> StructType:
-    fields = zip(names, schema.fields, strict=True)
-    return type(schema)([type(field)(name, field.dataType, field.nullable) for name, field in fields])
-
-
-def _cast_by_name(
-    rows: DataFrame, schema: StructType, table: Table, columns: Container[str], kept: Sequence[str] = ()
-) -> DataFrame:
-    """These columns of the table, null if missing in the data, and those that are kept. A plain ORC TIMESTAMP was read
-    in UTC: its cast to TIMESTAMP_NTZ gives what was written."""
-    stored = {field.name.lower(): field for field in schema.fields}
-
-    def column_of(column: Column) -> str:
-        name, type_ = identifier(column.name), spark_type(column.type)
-        field = stored.get(column.field_name.lower())
-        if field is None:
-            return f"CAST(NULL AS {type_}) AS {name}"
-        source = identifier(field.name)
-        if field.dataType.simpleString() == type_.lower():
-            return source if source == name else f"{source} AS {name}"
-        return f"CAST({_with_moments(source, field.dataType, column.type)} AS {type_}) AS {name}"
-
-    return rows.selectExpr(*[column_of(c) for c in table.columns if c.name in columns], *kept)
-
-
-def _with_moments(expression: str, stored: DataType, hive: HiveType, depth: int = 0) -> str:
-    """The expression with the nanoseconds of Parquet, which Spark reads as BIGINT, as timestamps; truncated to
-    microseconds."""
-    kind = stored.typeName()
-    if kind == "long" and hive.is_timestamp:
-        return f"timestamp_micros(({expression} - pmod({expression}, 1000)) div 1000)"
-    if kind == "array" and hive.name == "array":
-        item = f"_x{depth}"
-        inner = _with_moments(item, stored.elementType, hive.children[0], depth + 1)
-        return expression if inner == item else f"transform({expression}, {item} -> {inner})"
-    if kind == "map" and hive.name == "map":
-        key, item = f"_k{depth}", f"_x{depth}"
-        keys = _with_moments(key, stored.keyType, hive.children[0], depth + 1)
-        items = _with_moments(item, stored.valueType, hive.children[1], depth + 1)
-        changed = expression if keys == key else f"transform_keys({expression}, ({key}, {item}) -> {keys})"
-        return changed if items == item else f"transform_values({changed}, ({key}, {item}) -> {items})"
-    if kind == "struct" and hive.name == "struct":
-        members = [f"{expression}.{identifier(field.name)}" for field in stored.fields]
-        types = [field.dataType for field in stored.fields]
-        moved = [_with_moments(m, t, h, depth) for m, t, h in zip(members, types, hive.children, strict=False)]
-        if moved == members[: len(moved)]:
-            return expression
-        names = [literal(field.name) for field in stored.fields]
-        made = ", ".join(f"{n}, {m}" for n, m in zip(names, [*moved, *members[len(moved) :]], strict=True))
-        return f"IF({expression} IS NULL, NULL, named_struct({made}))"
-    return expression
+    return cast_by_name(rows.sample(1.0) if item.is_whole else rows, schema, item.table, item.columns, virtual)
 
 
 def json_lines(
@@ -331,7 +175,7 @@ def json_lines(
     rows: `_bad` is not deterministic for Spark, which keeps it from moving filters in front of it.
     """
     lines = _text_lines(spark, path, virtual).where("value RLIKE '\\\\S'")
-    kept = _kept(path, virtual)
+    kept = kept_columns(path, virtual)
     located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start", *kept)
     form = cell_format(table, settings)
     return json_rows(located, mapped_columns(table), form, ("value", "_file", "_start", *kept))
@@ -402,7 +246,7 @@ def delimited_frame(
 ) -> DataFrame:
     """Delimited text (LazySimpleSerDe), CSV (OpenCSVSerde) or groups (RegexSerDe): a field that is missing or does not
     parse is null."""
-    kept = _kept(path, virtual)
+    kept = kept_columns(path, virtual)
     if table.format == "sequencefile":  # Hive leaves out headers of text files only
         lines = sequence_lines(spark, table, path, virtual)
     else:
@@ -441,7 +285,7 @@ def query_rows(spark: SparkSession, path: Path) -> tuple[DataFrame, StructType]:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     schema = from_arrow_schema(read_schema(path))
-    return spark.read.schema(_ddl(schema.fields)).parquet(str(path)), schema
+    return spark.read.schema(ddl(schema.fields)).parquet(str(path)), schema
 
 
 def _positions(table: Table) -> range:
@@ -450,11 +294,11 @@ def _positions(table: Table) -> range:
 
 def _text_lines(spark: SparkSession, path: Place, virtual: Sequence[str] = ()) -> DataFrame:
     """The lines of text files, with Spark's metadata columns."""
-    folders = _kept(path, ())
+    folders = kept_columns(path, ())
     reader = spark.read.option("recursiveFileLookup", value=True)
     if isinstance(path, paths.Folders):
-        reader = _reader(spark, path, "value STRING")
-    places = list(path.paths) if isinstance(path, paths.Folders) else path
+        reader = with_folders(spark.read, path, "value STRING")
+    places = path.paths if isinstance(path, paths.Folders) else path
     if OFFSET in virtual:
         return with_offsets(reader.text(places, lineSep=LINE_BREAK), virtual, folders)
     lines = reader.text(places)
@@ -468,10 +312,10 @@ def sequence_lines(spark: SparkSession, table: Table, path: Place, virtual: Sequ
 
     from hivedruid import sequence_files
 
-    kept = _kept(path, virtual)
+    kept = kept_columns(path, virtual)
     fields = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
     if isinstance(path, paths.Folders):
-        files = _reader(spark, path, fields).format("binaryFile").load(list(path.paths))
+        files = with_folders(spark.read, path, fields).format("binaryFile").load(path.paths)
     else:
         files = spark.read.format("binaryFile").option("recursiveFileLookup", value=True).load(path)
     content = [] if local_path(paths.location_of(table)) is not None else ["content"]

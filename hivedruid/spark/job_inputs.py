@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hivedruid.spark.session import Job
     from hivedruid.spark.topic_formats import Schemas
 
+_VECTORIZED = "spark.sql.parquet.enableVectorizedReader"
+
 
 @dataclass(frozen=True)
 class JobInputs:
@@ -49,12 +51,15 @@ class JobInputs:
     ) -> Iterator[Frames]:
         """The inputs of a job. The rows of its CTEs are kept for the duration of the block."""
         found: dict[str, DataFrame] = {}
+        self.files.needs_row_reader = False
         for item in job.inputs:
             if isinstance(item, TableInput) and item.table.kind == "kafka":
                 found[item.view] = self._topic_frame(running.spark, item, scratch)
             else:
                 found[item.view] = self._frame(running, item, druid_files, access)
         with ExitStack() as stack:
+            if self.files.needs_row_reader:
+                stack.enter_context(_row_reader(running.spark))
             for part in job.computed:
                 rows = query(running.spark, part.sql, used(found, part.sql))
                 if isinstance(part, CteInput):
@@ -139,3 +144,14 @@ class JobInputs:
         path = paths.spark_path(table, is_visible=paths.is_visible_here(self.settings))
         lines = inputs.json_lines(spark, table, path, self.settings)
         return malformed.find(table.full_name, lines)
+
+
+@contextmanager
+def _row_reader(spark: SparkSession) -> Iterator[None]:
+    """Read Parquet without Spark's vectorized reader, which does not have the encoding BYTE_STREAM_SPLIT."""
+    before = spark.conf.get(_VECTORIZED)
+    spark.conf.set(_VECTORIZED, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(_VECTORIZED, before)

@@ -109,7 +109,7 @@ def _usual(
 ) -> DataFrame:
     table = item.table
     place = paths.Folders(
-        tuple(paths.readable(each.folder(table)) for each in chosen),
+        tuple(each.folder(table) for each in chosen),
         paths.uri(table.location or ""),
         tuple(column.name for column in table.partition_columns),
     )

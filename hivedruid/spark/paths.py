@@ -15,12 +15,17 @@ from hivedruid.filesystems import local_path
 
 @dataclass(frozen=True)
 class Folders:
-    """The folders of partitions as paths for Spark's readers, below the folder `base`; Spark derives the values of
-    `columns` from their names."""
+    """The folders of partitions, or files in them, below the folder `base`; Spark derives the values of `columns` from
+    their names. Files of a table without partitions have no columns."""
 
-    paths: tuple[str, ...]
+    locations: tuple[str, ...]
     base: str
     columns: tuple[str, ...]
+
+    @property
+    def paths(self) -> list[str]:
+        """As Spark's readers get them."""
+        return [readable(location) for location in self.locations]
 
 
 def location_of(table: Table) -> str:

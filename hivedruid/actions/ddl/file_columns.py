@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, UnsupportedError
+from hivedruid.file_writers import parquet_footer
 from hivedruid.filesystems import Access, Location, open_location
 from hivedruid.parser.statements.ddl import ColumnDef, LikeFile
+from hivedruid.spark.parquet_schemas import parquet_schema
 from hivedruid.tables.hive_tables import normalized_location
 
 if TYPE_CHECKING:
@@ -50,13 +52,11 @@ def _schema(file: Location, format_: str) -> pa.Schema:
     try:
         with file.system.open_input_file(file.path) as source:
             if format_ == "parquet":
-                from pyarrow.parquet import read_schema
-
-                return read_schema(source)
+                return parquet_schema(parquet_footer(source)).columns
             from pyarrow.orc import ORCFile
 
             return ORCFile(source).schema
-    except pa.ArrowException as error:
+    except (pa.ArrowException, ValueError) as error:
         raise OSError(str(error).splitlines()[0]) from None
 
 
@@ -75,8 +75,10 @@ _SIMPLE: Mapping[str, HiveType] = {
     "uint8": t.SMALLINT, "uint16": t.INT, "uint32": t.BIGINT, "uint64": t.decimal(20),
     "halffloat": t.FLOAT, "float": t.FLOAT, "double": t.DOUBLE, "string": t.STRING, "large_string": t.STRING,
     "binary": t.BINARY, "large_binary": t.BINARY, "date32[day]": t.DATE, "null": t.STRING,
+    "time32[ms]": t.INT, "time64[us]": t.BIGINT, "time64[ns]": t.BIGINT,
 }  # fmt: skip
-"""Hive's types by Arrow's names; unsigned integers have the next wider type."""
+"""Hive's types by Arrow's names; unsigned integers have the next wider type, times of day are the numbers of their
+units."""
 
 
 def _type(arrow: pa.DataType, name: str, span: Span | None) -> HiveType:

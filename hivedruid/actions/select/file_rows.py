@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
-from hivedruid.catalog.types import DATE, DOUBLE, FLOAT
+from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
 from hivedruid.evaluation.functions import Given
@@ -94,6 +94,9 @@ def _rows(wanted: FileRows) -> pa.Table:
     if not parts or len(columns) < len(needed):
         raise NotLocal("the table has no files")
     rows = pa.concat_tables(parts)
+    for place, column in enumerate(columns):
+        if column.type.params and column.type.is_string:
+            rows = rows.set_column(place, column.name, _fitting(rows[column.name], column.type))
     for column in columns:
         values = rows[column.name]
         if column.type == DATE and (compute.min(values).as_py() or GREGORIAN) < GREGORIAN:
@@ -101,6 +104,14 @@ def _rows(wanted: FileRows) -> pa.Table:
         if column.type == DOUBLE and compute.all(compute.is_finite(values)).as_py() is False:
             raise Unsure("a number that is not finite")
     return rows
+
+
+def _fitting(values: pa.ChunkedArray, hive: HiveType) -> pa.ChunkedArray:
+    """Strings cut to the length of the type, as `spark.cells.fit` does."""
+    from pyarrow import compute
+
+    cut = compute.utf8_slice_codeunits(values, 0, hive.params[0])
+    return compute.utf8_rtrim(cut, " ") if hive.name == "char" else cut
 
 
 def _mask(condition: Rex, rows: pa.Table, zone: str) -> pa.ChunkedArray | pa.Array:

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 from hivedruid.actions.statistics.thrift import CompactReader, Struct
 from hivedruid.catalog.bounds import bounded, date_text, decimal_text, integer, integer_text, real_text, timestamp_text
 from hivedruid.catalog.footers import ColumnFacts, FileFacts, merged
+from hivedruid.file_writers import parquet_footer, parquet_writer
 
 Read = Callable[[Path], FileFacts]
 
+_GREGORIAN = "1582-10-15"
 _MOST_BYTES = 1 << 19
 """Of a Parquet file with a larger footer only the number of rows is read: the whole would take longer than 0.2 s."""
-_MAGIC = b"PAR1"
 
 
 def _orc_reader() -> Read:
@@ -54,22 +55,19 @@ _INT32, _INT64, _FLOAT, _DOUBLE, _BYTES, _FIXED = 1, 2, 4, 5, 6, 7  # Type
 
 def _parquet(path: Path) -> FileFacts:
     with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - 8))
-        tail = file.read(8)
-        length = int.from_bytes(tail[:4], "little")
-        if tail[4:] != _MAGIC or length > size - 8 - len(_MAGIC):
-            raise ValueError("not a Parquet file")
-        file.seek(size - 8 - length)
-        reader = CompactReader(file.read(min(length, _MOST_BYTES)))
+        data = parquet_footer(file)
+    reader = CompactReader(data)
     try:
-        footer = reader.struct(last=_NUM_ROWS if length > _MOST_BYTES else None)
+        footer = reader.struct(last=_NUM_ROWS if len(data) > _MOST_BYTES else None)
         rows = int(footer[_NUM_ROWS])
         if rows < 0:
             raise ValueError("the number of rows is negative")
         columns = dict(_columns(footer[_SCHEMA]))
         groups = [_row_group(group, columns) for group in footer.get(_ROW_GROUPS, ())]
-        return FileFacts(rows, merged(groups).columns)
+        facts = merged(groups).columns
+        if parquet_writer(data).is_julian:
+            facts = {name: _without_old_days(column) for name, column in facts.items()}
+        return FileFacts(rows, facts)
     except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"the footer is damaged: {error!r}") from error
 
@@ -103,6 +101,13 @@ def _chunk(statistics: Struct, form: _Form | None) -> ColumnFacts:
     if low is None and high is None and form.has_old_bounds:
         low, high = statistics.get(_OLD_MIN), statistics.get(_OLD_MAX)
     return bounded(nulls, form.kind, form.text, low, high)
+
+
+def _without_old_days(column: ColumnFacts) -> ColumnFacts:
+    """A column of a file whose days before 1582-10-15 are those of the Julian calendar: without bounds that include
+    some."""
+    is_old = column.kind == "date" and (column.low or "") < _GREGORIAN
+    return ColumnFacts(column.nulls) if is_old else column
 
 
 class _Form(NamedTuple):

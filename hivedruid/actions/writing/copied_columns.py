@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hivedruid.actions.parquet_files import check_type, files_of, names_in
+from hivedruid.actions.parquet_files import check_type, files_of, names_in, notes_of
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -91,6 +91,8 @@ def _check_moments(file: ParquetFile, name: str) -> None:
     """Raise ValueError unless a column has moments in UTC. Spark reads nanoseconds that are not INT96 as numbers."""
     import pyarrow as pa
 
+    if notes_of(file).moves_times:
+        raise ValueError(f"Hive moved the times of the column {name} to UTC")
     kind = file.schema_arrow.field(name).type
     if not pa.types.is_timestamp(kind) or kind.tz not in (None, "UTC"):
         raise ValueError(f"the column {name} has no timestamps in UTC")

@@ -37,6 +37,16 @@ ONLY_PARQUET = {
     "u8": (pa.uint8(), "smallint"),
     "u64": (pa.uint64(), "decimal(20,0)"),
     "coded": (pa.dictionary(pa.int32(), pa.string()), "string"),
+    "view": (pa.string_view(), "string"),
+    "bytes": (pa.binary_view(), "binary"),
+    "pair": (pa.list_(pa.int32(), 2), "array<int>"),
+    "took": (pa.duration("s"), "bigint"),
+    "flag": (pa.bool8(), "tinyint"),
+    "doc": (pa.json_(), "string"),
+    "id16": (pa.uuid(), "binary"),
+    "half": (pa.float16(), "float"),
+    "of_day": (pa.time32("ms"), "int"),
+    "of_day_us": (pa.time64("us"), "bigint"),
 }
 
 
@@ -75,7 +85,6 @@ def test_every_type(session: Session, tmp_path: Path, format_: str, types: dict[
 @pytest.mark.parametrize(
     ("types", "message"),
     [
-        ({"t": (pa.time32("s"), "")}, "the type time32[ms] of the column t of the file is not supported"),
         ({"a": (pa.int8(), ""), "A": (pa.int8(), "")}, "the file has two columns with the name a"),
     ],
 )

@@ -99,6 +99,15 @@ def test_no_bounds_of_nested_columns_and_of_values_beyond_the_calendar(tmp_path:
     assert footer(tmp_path / "b.parquet").columns == {"ns": ColumnFacts()}
 
 
+def test_days_of_the_julian_calendar_have_no_bounds() -> None:
+    """Of files that Hive wrote: see tests/hive/writers."""
+    folder = Path(__file__).parents[2] / "hive" / "writers"
+    julian, gregorian = (footer(folder / f"parquet_{name}.parquet") for name in ("pacific", "pacific_proleptic"))
+    assert julian.columns["d"] == ColumnFacts(0)
+    assert gregorian.columns["d"] == ColumnFacts(0, "date", "0001-01-01", "9999-12-31")
+    assert julian.columns["id"] == ColumnFacts(0, "integer", "0", "12")
+
+
 def test_an_orc_file_has_rows(tmp_path: Path) -> None:
     orc.write_table(ROWS, tmp_path / "a.orc")
     assert footer(tmp_path / "a.orc") == FileFacts(4)

@@ -97,6 +97,18 @@ def test_the_keys_are_those_of_spark(dim: Table, home: Home) -> None:
         assert without_nulls(keys_in_files(keys.rows, {})) == without_nulls(list(home.runner.rows(keys.job))), key
 
 
+def test_longer_strings_are_cut(dim: Table, home: Home) -> None:
+    short = replace(dim, columns=tuple(
+        replace(c, type=HiveType("char" if c.name == "region" else "varchar", (1,))) if c.name in ("region", "country") else c
+        for c in dim.columns
+    ))  # fmt: skip
+    for where in ("region = 's'", "country = 'd' AND month > 1", "region = 'south'"):
+        keys = keys_of(short, where)
+        expected = without_nulls(list(home.runner.rows(keys.job)))
+        assert without_nulls(keys_in_files(keys.rows, {})) == expected, where
+        assert bool(expected) == (where != "region = 'south'")
+
+
 def test_the_rows_are_those_of_spark(dim: Table, home: Home) -> None:
     sql = "SELECT e.city, d.* FROM ev e JOIN (SELECT * FROM dim WHERE month > 2 OR rate < 3) d ON e.clicks = d.k"
     made = plan(sql, tables=(events(), dim), rows={"ev": 1_000, "dim": ROWS})
