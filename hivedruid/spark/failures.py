@@ -96,8 +96,7 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
     if file := _SEQUENCE_FILE.search(text):
         return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")
     if orc := _ORC_FILE.search(text):
-        advice = "store it as TIMESTAMP: ORC files with timestamps with local time zone have the times of 1677 to 2262"
-        return SparkError(f"cannot read an ORC file: {orc[1]}", hint=f"{advice}; {hint}")
+        return SparkError(f"cannot read an ORC file: {orc[1]}", hint=f"write it again, in UTC; {hint}")
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")
