@@ -1,5 +1,5 @@
-"""Finds secrets in text without parsing it: a word that looks like a secret's key, and the value after it, in any
-quoting.
+"""Hides the secrets in a text: those after their keys (`secret_values`), in other places (`secret_forms`), after SET, and
+the values that are known to be secret.
 
 Statements may be malformed in any way, so anything that looks like a secret's value counts as one. Every way out of
 the process (messages, plans, logs, listings, echoes) goes through `redact`, or `mask_text`, which preserves positions.
@@ -12,55 +12,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
+from hivedruid import secret_forms, secret_values
+from hivedruid.secret_values import GAP, QUOTES
 from hivedruid.secrets import MASK, is_secret, is_shown
 
 if TYPE_CHECKING:
     from hivedruid.errors import HiveDruidError
 
-_SINGLE = "'`´‘’‚‛′＇"
-_DOUBLE = '"“”„‟«»″＂'
-_QUOTES = _SINGLE + _DOUBLE
-_GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\n]*+\n)*+"
-_SIGN = r"(?:[=:]{1,2}>?|＝|：|→|->)"
-_KEY = re.compile(
-    rf"(?<![\w.$])(?P<key>[A-Za-z_$][\w.$-]*+)(?P<close>[\\{_QUOTES}]++)?{_GAP}"
-    rf"(?P<sign>{_SIGN}|(?(close)(?=[\w\\{_QUOTES}])|(?!)))(?:{_GAP}[(\[])*+{_GAP}"
-)
-"""A word, its closing quotes, an operator such as `=` (optional after a quote), and the start of a value."""
-_SET = re.compile(rf"{_GAP}(?:explain\s+(?:extended\s+|formatted\s+|cbo\s+)?)?{_GAP}set\b[\s=:]*(?P<head>[^=]*)", re.I)
+_SET = re.compile(rf"{GAP}(?:explain\s+(?:extended\s+|formatted\s+|cbo\s+)?)?{GAP}set\b[\s=:]*(?P<head>[^=]*)", re.I)
 _WORD = re.compile(r"[A-Za-z_$][\w.$-]*")
-_OPEN = re.compile(rf"(?P<quote>\\*+[{_QUOTES}])")
-_BARE = re.compile(rf"(?:(?:Basic|Bearer|Digest|OAuth)\s+)?[^\s{_QUOTES}]+", re.I)
-_PREFIX = re.compile(r"^[A-Za-z]$|\w\($")
-"""`N'…'`, `concat('…'`."""
-_PARAMETER = re.compile(rf"[^\s;&{_QUOTES}]+")
-_END = re.compile(r"[\s,;:)}\]&>]|$|/\*|--|\.(?:\s|$)")
-"""What may follow the closing quote of a value; quotes inside a value, as in `user='me'`, are followed by something
-else."""
-_AGAIN = re.compile(rf"{_GAP}(?:[+|]+{_GAP})?(?P<quote>\\*[{_QUOTES}])")
-_KEYWORDS = frozenset(
-    """
-    and as asc between comment desc else end except for from group having in intersect is join like limit location not
-    null
-    on or order rows stored tblproperties then union when where with
-    """.split()  # noqa: SIM905 - a list of words reads better as words
-)
-"""What may follow a string in well-formed SQL."""
-_OTHERS = (
-    re.compile(r"(?<=://)[^\s/@'\"`:]{0,100}+:[^\s@'\"`]{0,500}+(?=@)"),
-    re.compile(r"\b(?:Basic|Bearer)\s+(?P<value>[\w+/=.~-]{5,})"),
-    re.compile(r"LoginModule\s+(?:required|requisite|sufficient|optional)\b(?P<value>[^;]*)", re.I),
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<value>[^-]*)"),
-    re.compile(r"[?&;](?:sig|signature|sas|pwd|code)=(?P<value>[^&\s'\"`;,)]+)", re.I),
-)
-"""User and password of a URL, HTTP's Authorization, a JAAS configuration, a private key, a signature in a URL."""
-
-_VARIABLES = re.compile(r'"variables\\*"\s*:\s*\{[^{}]*\Z')
 _SAID = re.compile(r"""['"`](?P<quoted>[^'"`]{2,})['"`]|\bfound (?P<found>[^'"`]+)$""")
 """A quotation of a statement in a message."""
 _REFERENCE = re.compile(
-    rf"""['"](?P<key>[^'"]{{1,500}})['"]{_GAP}={_GAP}(?P<quote>['"])(?P<value>\$\{{env:[A-Za-z_]\w*\}})(?P=quote)""",
+    rf"""['"](?P<key>[^'"]{{1,500}})['"]{GAP}={GAP}(?P<quote>['"])(?P<value>\$\{{env:[A-Za-z_]\w*\}})(?P=quote)""",
     re.ASCII,
 )
 _remembered: dict[str, None] = {}
@@ -88,12 +54,11 @@ def ranges(text: str, *, statement: bool) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def _found(text: str, statement: bool) -> tuple[tuple[int, int], ...]:
-    spans = list(_assigned(text, statement=statement))
-    for pattern in _OTHERS:
-        spans += [match.span("value" if pattern.groups else 0) for match in pattern.finditer(text)]
-    if statement:
+    spans = list(secret_values.assigned(text, statement=statement))
+    if statement and _SET.match(text):  # an unquoted value ends with the statement
+        spans = [(start, end if text[start - 1] in QUOTES else len(text)) for start, end in spans]
         spans += _set(text)
-    return tuple(_joined(spans))
+    return tuple(_joined([*spans, *secret_values.assigned_by_parts(text), *secret_forms.spans(text)]))
 
 
 def mask_text(text: str) -> str:
@@ -170,7 +135,9 @@ def remember_statement(text: str) -> None:
     global _of_statement  # noqa: PLW0603 - one statement runs at a time
     secrets = ranges(text, statement=True)[:100]
     values = {text[start:end] for start, end in secrets}
-    values |= {part.strip() for value in values for part in re.split(f"[{_QUOTES}]", value)}
+    values |= {part.strip() for value in values for part in re.split(f"[{QUOTES}]", value)}
+    values |= {value.partition(":")[2] for value in values} | {re.sub(r"\\(.)", r"\1", value) for value in values}
+    values |= {unquote(value) for value in values if "%" in value}
     _of_statement = tuple(sorted(filter(_is_distinct, values), key=len, reverse=True))
 
 
@@ -179,102 +146,13 @@ def _is_distinct(value: str) -> bool:
     return len(value) >= least and not is_shown(value) and not value.isdigit() and value.lower() not in _WORDS
 
 
-def _assigned(text: str, *, statement: bool) -> Iterator[tuple[int, int]]:
-    """The values after secret keys; values of other keys are searched, too."""
-    in_set = statement and _SET.match(text) is not None
-    position = 0
-    while match := _KEY.search(text, position):
-        position = match.end()
-        if (
-            not is_secret(match["key"])
-            or _is_prose(match)
-            or not (match["sign"] or (statement and _is_whole(text, match)))
-        ):
-            continue
-        start, end = _value(text, match.end(), parameter=text[match.start() - 1 : match.start()] in ("?", "&", ";"))
-        if _is_value(match, text[start:end]) and not _names_variable(text, match.start(), text[start:end]):
-            if in_set and start == match.end():  # a quoted value ends before the statement does
-                end = len(text)
-            yield start, end
-            position = max(end, position)
-
-
-def _is_whole(text: str, match: re.Match[str]) -> bool:
-    """Whether a key is completely quoted, so that a value may follow without an operator."""
-    before = text[match.start() - 1 : match.start()]
-    return before != "" and before in _QUOTES and before != "`" and match["close"][-1] not in "\\`"
-
-
-def _is_prose(match: re.Match[str]) -> bool:
-    """`unexpected token: 'FROM'`."""
-    return match["sign"] == ":" and not match["close"] and match["key"].lower() in ("token", "tokens", "secret")
-
-
-def _is_value(match: re.Match[str], value: str) -> bool:
-    if not value or is_shown(value.strip("'\"")):
-        return False
-    if match["sign"] == "==" and not match["close"]:  # a Druid expression
-        return False
-    if match["sign"]:
-        name = match["key"].rpartition(".")[2]
-        return not re.fullmatch(rf"[\w`]+\.`?{re.escape(name)}`?", value)  # a.token = b.token compares columns
-    return value.lower() not in _KEYWORDS
-
-
-def _names_variable(text: str, start: int, value: str) -> bool:
-    """Whether the key at `start` is in Druid's `"variables": {…}`, whose values are names of environment variables."""
-    return value.isidentifier() and _VARIABLES.search(text, max(0, start - 500), start) is not None
-
-
-def _value(text: str, start: int, *, parameter: bool) -> tuple[int, int]:
-    """The range of the value at `start`, without its quotes; the value of a URL `parameter` ends at the next
-    parameter."""
-    opened = _OPEN.match(text, start)
-    if opened is None:
-        bare = (_PARAMETER if parameter else _BARE).match(text, start)
-        if bare is None or bare[0][0] in "{,":
-            return start, start
-        opened = _OPEN.match(text, bare.end()) if _PREFIX.search(bare[0]) else None
-        if opened is None:
-            return start, start + len(bare[0].rstrip(",;)}]>").rstrip("."))
-    else:
-        start = opened.end()
-    end, after = _closing(text, opened)
-    while again := _AGAIN.match(text, after):  # 'adjacent' 'texts'
-        end, after = _closing(text, again)
-    if opened.start() > 0 and text[opened.start() - 1] == "(" and start < opened.start():  # concat('…', '…')
-        bracket = text.find(")", after)
-        end = bracket if bracket >= 0 else len(text)
-    return start, end
-
-
-def _closing(text: str, opened: re.Match[str]) -> tuple[int, int]:
-    """The position of the closing quote and the position after it; the end of the text if there is none."""
-    quote = opened["quote"][-1]
-    depth = len(opened["quote"]) - 1
-    position = opened.end()
-    for match in _CLOSERS[quote in _SINGLE].finditer(text, position):
-        backslashes = len(match[0]) - 1
-        is_escaped = backslashes > depth if depth else backslashes % 2 == 1
-        if match.start() < position or is_escaped:
-            continue
-        if text[match.end() : match.end() + 1] == match[0][-1] == quote and not depth and match.start() > opened.end():
-            position = match.end() + 1  # doubled
-        elif _END.match(text, match.end()) or text[match.end()] in _QUOTES + "\\":
-            return match.start(), match.end()
-    return len(text), len(text)
-
-
-_CLOSERS = {True: re.compile(rf"\\*[{_SINGLE}]"), False: re.compile(rf"\\*[{_DOUBLE}]")}
-
-
 def _set(text: str) -> Iterator[tuple[int, int]]:
     """The value after a key in SET, with any separator."""
     if (match := _SET.match(text)) is None:
         return
     for word in _WORD.finditer(text, match.start("head"), match.end("head")):
         if is_secret(word[0]):
-            start = len(text) - len(text[word.end() :].lstrip(f" \t\r\n=:>\\{_QUOTES}"))
+            start = len(text) - len(text[word.end() :].lstrip(f" \t\r\n=:>\\{QUOTES}"))
             if start < len(text) and not is_shown(text[start:].strip("'\" \t\n")):
                 yield start, len(text)
             return

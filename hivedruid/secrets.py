@@ -23,15 +23,31 @@ _NAMED = re.compile(r"env:\w*|file:\S+|\$\{[^{}'\"]*\}", re.ASCII)
 _NO_SECRETS = frozenset(("", "true", "false", "null", "none", MASK))
 """Values that are not secret, regardless of their key."""
 _SECRET_KEY = re.compile(
-    r"authorization|passw|secret|token|ja[as]s|credential|auth\.user\.info|signature"
-    r"|(^|[._-])(api|access|account|encryption|keystore|master|private|shared|signing|storage|truststore)[._-]?key(id)?([._-]|$)"
-    r"|(^|[._-])(pass|passphrase|passcode|pw|pwd|sas|sig)([._-]|$)"
+    r"passw|passphrase|passkey|secret(?!ar)|token(?!i[sz])|ja[as]s|credential|auth\.user\.info|signature|cookie|bearer"
+    r"|authorization([._-]header)?$|(^|[._-])(jwt|auth|otp|j?session[._-]?id|phpsessid|pass|passcode|pw|pwd|sas|sig)([._-]?(header|value))?$"
+    r"|(^|[._-])(pass|passcode|pw|pwd|sas|sig)[._-]"
+    r"|(?<!by)(?<!com)(?<!over)(?<!under)(?<!sur)(?<!tres)(?<!en)pass$|[a-z]pwd$"
+    r"|(^|[._-])(api|app|access|account|encryption|function|functions|keystore|license|master|private|pvt|sas|shared|signing"
+    r"|ssh|storage|subscription|truststore)[._-]?key(id)?([._-]|$)"
     r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
     re.IGNORECASE,
 )
-_NOT_SECRET = ("sasl.oauthbearer.token.endpoint.url",)
-"""The ends of keys that are not secret, although they contain the name of one."""
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NOT_SECRET = re.compile(
+    r"sasl\.oauthbearer\.token\.endpoint\.url$"
+    r"|[._-](algorithm|at|class|column|columns|count|counts|created|date|enabled|endpoint|expired|expires|expiry|field|format"
+    r"|interval|length|limit|location|manager|max|min|name|names|policy|provider|providers|rate|ratio|required|retries|rotation|size|state|status"
+    r"|timeout|ttl|type|types|updated|uri|url|version)$"
+    r"|^(max|min|num|n|total|sum|avg|count|is|has|needs)[._-](of[._-])?(new[._-])?(secret|token|password|cookie)s?$",
+    re.IGNORECASE,
+)
+"""Keys that are not secret, although they contain the name of one: `token_count`, `credentials.provider`."""
+_MECHANISM_KEY = re.compile(r"(^|[._-])auth$", re.IGNORECASE)
+_MECHANISMS = frozenset(
+    "basic custom delegationtoken digest gssapi jwt kerberos ldap negotiate nosasl none oauth oauth2 pam plain saml simple"
+    " sasl token".split()
+)
+"""Values of a key such as `auth` that name how to authenticate."""
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[A-Za-z]{4,40}")
 _MISSPELT = ("password", "secret", "token", "credential")
 
@@ -43,9 +59,9 @@ def is_secret(key: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _is_secret(key: str) -> bool:
-    if key.endswith(_NOT_SECRET):
-        return False
     parted = _CAMEL.sub(".", key)
+    if _NOT_SECRET.search(parted) is not None:
+        return False
     return _SECRET_KEY.search(parted) is not None or any(map(_is_misspelt, _WORD.findall(parted.lower())))
 
 
@@ -87,7 +103,14 @@ def is_kept(value: str) -> bool:
 
 def is_shown(value: str) -> bool:
     """Whether the value of a secret key may be shown: it is empty, a boolean, stars, or a reference."""
-    return value.lower() in _NO_SECRETS or is_kept(value) or _NAMED.fullmatch(value) is not None
+    return value.lower() in _NO_SECRETS or not value.strip("*") or is_kept(value) or _NAMED.fullmatch(value) is not None
+
+
+def hides(key: str, value: str) -> bool:
+    """Whether the value of a key must be hidden."""
+    if not is_secret(key) or is_shown(value):
+        return False
+    return _MECHANISM_KEY.search(key) is None or value.lower() not in _MECHANISMS
 
 
 def secret_in(text: str) -> str | None:
@@ -113,8 +136,10 @@ def masked(key: str, value: str) -> str:
     """The displayable value of a key: a secret as stars, other text without its secrets. References to environment
     variables or to a session's secrets are kept.
     """
+    if hides(key, value):
+        return MASK
     if is_secret(key):
-        return value if is_shown(value) else MASK
+        return value
     from hivedruid.secret_text import redact
 
     return redact(value)

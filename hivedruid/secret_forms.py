@@ -1,0 +1,264 @@
+"""Finds secrets whose place shows what they are: in URLs, headers, commands, XML, SQL's users, keys of PEM files.
+
+`secret_text` finds those that follow their key with a sign. Every search takes time linear in the text: the repetitions
+of the patterns are possessive or bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from hivedruid.secrets import is_secret, is_shown
+
+Spans = Iterator[tuple[int, int]]
+
+_QUOTED = r"""\\*+(?P<quote>['"`]).*?(?P=quote)"""
+
+# --- URLs ------------------------------------------------------------------------------------------------------------
+
+_SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,40}+):\\?/\\?/")
+_AUTHORITY = re.compile(r"""(?:(?!://)[^\s'"`<>]|['"`](?![\s,;:)}\]&>+|]|$))*+""")
+"""The rest of a URL up to a blank, the closing quote, or the next URL. A quote in a password is followed by more of
+the URL."""
+_PLAIN_USER = re.compile(r"[\w.~%+$!*-]*+", re.ASCII)
+_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]*+\]|[^:/?#]*+):\d*+(?=[/?#,]|$)")
+_PLACES = frozenset(
+    "abfs abfss wasb wasbs adl hdfs webhdfs swebhdfs viewfs file ftp sftp scp ssh git mailto postgres postgresql".split()  # noqa: SIM905
+)
+"""Schemes whose user without a password is a container, or a name that is no secret."""
+
+
+def _user_info(text: str) -> Spans:
+    """User and password of a URL, up to the last @, since a password may contain @; or a user alone, which may be a
+    token."""
+    for match in _SCHEME.finditer(text):
+        start = match.end()
+        url = _AUTHORITY.match(text, start)
+        assert url is not None
+        rest = url[0]
+        end = rest.rfind("@")
+        if end < 0:
+            continue
+        authority = re.match(r"[^/?#\\]*+", rest)
+        assert authority is not None
+        at = authority[0].rfind("@")
+        if ":" not in authority[0][: at if at >= 0 else None]:
+            if at > 0 and match["scheme"].lower() not in _PLACES and _PLAIN_USER.fullmatch(rest, 0, at):
+                yield start, start + at
+        elif _PORT.match(rest) is None:
+            yield start, start + end
+
+
+def _oracle_user(text: str) -> Spans:
+    """`jdbc:oracle:thin:user/password@host`; `sqlplus user/password@host`."""
+    for match in _ORACLE.finditer(text):
+        end = match["rest"].rfind("@")
+        yield match.start("rest"), match.start("rest") + (end if end >= 0 else len(match["rest"]))
+
+
+_ORACLE = re.compile(
+    r"""\b(?:jdbc:oracle:\w{1,20}:|sqlplus\s++(?:-\w{1,8}\s++)*+)[\w.$#"]{0,128}+/(?P<rest>[^\s'`]++)""", re.I
+)
+
+
+# --- headers ---------------------------------------------------------------------------------------------------------
+
+_HEADER = re.compile(
+    r"""(?<![\w.$-])-?(?P<key>[\w.$-]++)(?:(?<=authorization)|(?<=cookie)|(?<=cookie2))\s{0,20}+(?P<sign>:|=)\s{0,20}+
+    (?=[^\s'"`\\\[{(])(?P<value>(?:[A-Za-z][\w-]*+[ \t]++(?=\S))?[^\s'"`]++)""",
+    re.I | re.X,
+)
+_AROUND = re.compile(r"""[^\n'"`]*+""")
+
+
+def _headers(text: str) -> Spans:
+    """The values of HTTP's headers Authorization and Cookie: a scheme and a word, and parameters separated by commas
+    or semicolons; all up to the closing quote if the header is in quotes."""
+    for match in _HEADER.finditer(text):
+        if is_shown(match["value"]):
+            continue
+        before = text[match.start() - 1 : match.start()]
+        end = match.end("value")
+        if before and before in "'\"`":
+            close = text.find(before, match.start("value"))
+            end = close if close >= 0 else len(text)
+        else:
+            while text[end - 1] in ",;=" and (more := _MORE.match(text, end)):
+                end = more.end()
+            while more := _PARAMETERS.match(text, end):
+                end = more.end()
+        yield match.start("value"), end
+
+
+_MORE = re.compile(r"""[ \t]*+(?:"[^"\n]*+"|[^\s'"`])++""")
+_PARAMETERS = re.compile(r"""(?:"[^"\n]*+"|'[^'\n]*+')[^\s'"`]*+(?:[ \t]++[\w-]++=(?:"[^"\n]*+"|[^\s'"`]++)[,;]?)*+""")
+
+_CREDENTIAL = re.compile(r"\b(?P<scheme>Basic|Bearer|Negotiate|ApiKey|Api-Key)\s++(?P<value>[\w+/=.~:-]{3,}+)", re.I)
+_PROSE = frozenset(
+    """
+    access algorithm and are auth authentication authorization can cannot check column config configuration credential
+    credentials data error failed field for from has header headers http https in info information instance invalid is
+    key knowledge login method missing mode must not of or password queries query request requests required scheme
+    schemes security setting statistics stats support syntax than that the this to token tokens type types unit usage
+    use user was which with without
+    """.split()  # noqa: SIM905 - a list of words reads better as words
+)
+"""What follows such a word in a sentence."""
+
+
+def _schemes(text: str) -> Spans:
+    """The credentials after the scheme of HTTP's Authorization, without the header."""
+    for match in _CREDENTIAL.finditer(text):
+        scheme, value = match["scheme"], match["value"].rstrip(".:-")
+        if value.lower() in _PROSE or value.endswith(":") or (value.isdigit() and len(value) < 5):
+            continue
+        if scheme.lower() == "basic" and re.fullmatch(r"[a-z_]*|[A-Z_]*", value):
+            continue
+        yield match.start("value"), match.start("value") + len(value)
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+_WORD = r"""(?:\\?+"[^"\n]*+"|\\?+'[^'\n]*+'|[^\s'"`;|&]++)"""
+_FLAG = re.compile(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
+_USER_FLAG = re.compile(
+    r"""(?<![\w-])(?:-[uU]|--(?:proxy-)?user)(?:[ \t]*+=?[ \t]*+)\\?["']?+[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
+)
+_TOOLS = re.compile(
+    r"\b(?P<tool>beeline|mysql\w*+|mariadb\w*+|mongo\w*+|sshpass|redis-cli|curl|ldap\w++|clickhouse-client|snowsql|bcp|"
+    r"sqlcmd|impala-shell|mosquitto_\w++)(?=\s)(?P<options>[^\n;]{0,4000}+)"
+)
+_SHORT = {
+    "sshpass": "-p", "redis-cli": "-a", "curl": "-[bE]", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P", "mosquitto": "-P",
+}  # fmt: skip
+"""The options of programs that are followed by a secret; `-p` of all others."""
+_LINE = re.compile(r"^[ \t]*+(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?P<value>\S++)[ \t]*+$", re.M)
+"""A line of a properties file: `spark.ssl.keyPassword x`."""
+_CONNECT = re.compile(rf"!\s{{0,9}}connect\s++\S++\s++{_WORD}\s++(?P<value>{_WORD})", re.I)
+_NETRC = re.compile(rf"\blogin\s++\S++\s++password\s++(?P<value>{_WORD})", re.I)
+
+
+def _flags(text: str) -> Spans:
+    """`--password x`, `-u me:x`, `mysql -px`, Beeline's `!connect url user x`."""
+    for match in _FLAG.finditer(text):
+        if is_secret(match["key"]) and not is_shown(match["value"].strip("'\"")):
+            yield match.span("value")
+    for match in _LINE.finditer(text):
+        value = match["value"]
+        is_word = value.rstrip(".:,").isalpha() and value.islower()
+        if "." in match["key"] and is_secret(match["key"]) and not is_word and not is_shown(value) and value[0] not in "=:":
+            yield match.span("value")
+    for pattern in (_USER_FLAG, _CONNECT, _NETRC):
+        yield from (match.span("value") for match in pattern.finditer(text))
+    for tool in _TOOLS.finditer(text):
+        name = tool["tool"].lower()
+        option = next((flag for word, flag in _SHORT.items() if name.startswith(word)), "-p")
+        glued = "*+" if name.startswith(("mysql", "mariadb", "sshpass", "sqlcmd")) else "++"
+        found = re.compile(rf"(?<!\S){option}[ \t]{glued}(?!-)(?P<value>{_WORD})")
+        yield from (match.span("value") for match in found.finditer(text, *tool.span("options")))
+
+
+# --- other languages -------------------------------------------------------------------------------------------------
+
+_ELEMENT = re.compile(r"<(?:[\w.-]{1,100}:)?(?P<key>[A-Za-z][\w.-]{0,200}+)(?:\s[^<>]{0,500}+)?>(?P<value>[^<]++)<")
+_ENTRY = re.compile(
+    r"""\b(?:name|key)(?:>|[\\"']*+\s{0,20}+[:=]\s{0,20}+[\\"']*+)(?P<key>[A-Za-z_$][\w.$-]*+)(?:
+        </\w{1,40}>\s{0,200}+(?:<(?!/|value)[^<>]{0,100}+>[^<]{0,100}+</[^<>]{0,100}+>\s{0,200}+){0,2}+<value>(?P<xml>[^<]++)
+      | (?:[\s,;\\"'{}]|-\s){1,100}+value[\\"']*+\s{0,100}+[=:]\s{0,100}+(?P<value>\\*+"[^"]*+|\\*+'[^']*+|[^\s'"\\]++)
+    )""",
+    re.X | re.I,
+)
+_CALL = re.compile(
+    r"""\b(?:\w{0,40}?(?:option|config|conf|property|header|setting|credential|environ|env|putenv)s?|set|put|setString|with)
+    \(\s{0,100}+\\*+["'](?P<key>[\w.$-]{1,300}+)\\*+["']\s{0,100}+,\s{0,100}+\\*+["'](?P<value>[^"'\n]++)""",
+    re.I | re.X,
+)
+_CREATED = re.compile(
+    rf"\b(?:IDENTIFIED\s++(?:(?:WITH|VIA)\s++\S++\s++)?(?:BY|AS|USING)(?:\s++(?:PASSWORD|VALUES))?|"
+    rf"(?<![\w.'\"`$-])(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:\s++FOR\s++\S++)?)"
+    rf"(?:\s++(?:(?:is|was|of|=)\s++)?|\s*+[=(]\s*+)(?P<value>{_QUOTED})",
+    re.I | re.S,
+)
+_IDENTIFIED = re.compile(r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++)""", re.I)
+_CIPHER = re.compile(r"\b(?:try_)?(?:aes|pgp_sym)_(?:en|de)crypt\s*+\(|\bhmac\w{0,20}\s*+\(", re.I)
+_LITERAL = re.compile(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<bracket>[()])""", re.S)
+
+
+def _named(text: str) -> Spans:
+    """`<password>x</password>`, `<name>a.password</name><value>x</value>`, `name: PASSWORD, value: x`,
+    `option("password", "x")`."""
+    for pattern in (_ELEMENT, _ENTRY, _CALL):
+        for match in pattern.finditer(text):
+            group = "value" if match["value"] is not None else "xml"
+            value = match[group].strip(" \n\\'\"")
+            if is_secret(match["key"]) and value and not is_shown(value) and value.lower() != "value":
+                start = match.start(group) + len(match[group]) - len(match[group].lstrip("\\\"'"))
+                yield start, match.end(group)
+
+
+def _users(text: str) -> Spans:
+    """`CREATE USER u PASSWORD 'x'`, `IDENTIFIED BY 'x'`; the key of a cipher function."""
+    for match in _CREATED.finditer(text):
+        start, end = match.span("value")
+        inner = text[start:end].lstrip("\\")[1:-1]
+        if not is_shown(inner.strip("\\")):
+            yield end - 1 - len(inner), end - 1
+    yield from (match.span("value") for match in _IDENTIFIED.finditer(text))
+    end = 0
+    for match in _CIPHER.finditer(text):
+        if match.start() < end:
+            continue
+        depth = 1
+        for piece in _LITERAL.finditer(text, match.end()):
+            end = piece.end()
+            depth += {"(": 1, ")": -1}.get(piece["bracket"] or "", 0)
+            if depth == 0:
+                break
+            if piece["bracket"] is None:
+                yield piece.span("single" if piece["single"] is not None else "double")
+
+
+# --- the form of the secret itself -----------------------------------------------------------------------------------
+
+_SHAPES = (
+    re.compile(r"LoginModule\s++(?:required|requisite|sufficient|optional)\b(?P<value>[^;]*+)", re.I),
+    re.compile(
+        r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I
+    ),
+    re.compile(r"[?&;](?:sig|signature|sas|pwd|code|sessionid|sid)=(?P<value>[^&\s'\"`;,)]++)", re.I),
+    re.compile(
+        r"(?<![\w/+])(?P<value>(?:AKIA|ASIA)[A-Z0-9]{12,16}|gh[pousr]_\w{16,}+|github_pat_\w{16,}+|glpat-[\w-]{16,}+"
+        r"|xox[abeprs]-[\w-]{10,}+|[rs]k_(?:live|test)_\w{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{16,}+|dapi[0-9a-f]{32}"
+        r"|hv[sb]\.[\w-]{16,}+|npm_\w{30,}+|pypi-[\w-]{30,}+|SG\.[\w-]{16,}\.[\w-]{16,}+|sk-[\w-]{30,}+"
+        r"|eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*+|\$(?:apr1|2[aby]|5|6)\$[\w./$]{20,}+)",
+        re.ASCII,
+    ),
+)
+"""A JAAS configuration, a private key, a signature in a URL, the tokens of well-known services."""
+
+
+def _shapes(text: str) -> Spans:
+    for pattern in _SHAPES:
+        for match in pattern.finditer(text):
+            if not is_shown(match["value"].strip()):
+                yield match.span("value")
+
+
+_FORMS: tuple[tuple[str, Callable[[str], Spans]], ...] = (
+    ("@", _user_info),
+    ("/", _oracle_user),
+    ("", _headers),
+    ("", _schemes),
+    ("", _flags),
+    ("", _named),
+    ("", _users),
+    ("", _shapes),
+)
+
+
+def spans(text: str) -> Spans:
+    """The ranges of the secrets in a text, unsorted; they may overlap."""
+    for sign, form in _FORMS:
+        if sign in text:
+            yield from form(text)

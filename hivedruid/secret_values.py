@@ -1,0 +1,239 @@
+"""Finds the values of secret keys in text without parsing it: a word that looks like a secret's key, a sign such as
+`=`, and the value after it, in any quoting.
+
+`secret_forms` finds secrets in other places. Every search takes time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hivedruid.secrets import hides, is_secret, is_shown
+
+_SINGLE = "'`´‘’‚‛′＇"
+_DOUBLE = '"“”„‟«»″＂'
+QUOTES = _SINGLE + _DOUBLE
+GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\n]*+\n)*+"
+_SIGN = r"(?:[=:]{1,2}>?|[!+?~^]=|<>|=~|＝|：|→|->|%3[ADad])"
+_KEY = re.compile(
+    rf"(?<![\w.$])(?<!\w-)(?P<key>[A-Za-z_$](?:[\w.$]|-(?!-))*+)(?P<close>[\\{QUOTES}\]]++)?{GAP}"
+    rf"(?P<sign>(?:{_SIGN}{GAP}){{1,4}}+|(?(close)(?=[\w\\{QUOTES}])|(?!)))(?P<bracket>(?:[(\[{{]{GAP})*+)"
+)
+"""A word, its closing quotes, an operator such as `=` (optional after a quote), and the start of a value."""
+_LITERAL = rf"(?P<quote>['\"])(?:(?!(?P=quote))[^\\\n]|\\.){{0,300}}+(?P=quote){GAP}"
+_PARTS = re.compile(rf"(?:{_LITERAL}(?:[+|]{{1,2}}{GAP})?){{1,20}}+{_SIGN}{GAP}")
+"""String literals that may be the parts of one key, and an operator."""
+_CONCAT = re.compile(rf"\bconcat\s{{0,20}}+\({GAP}(?:{_LITERAL},?{GAP}){{1,20}}+\){GAP}{_SIGN}{GAP}", re.I)
+_PART = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.S)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|([0-7]{3})|(.))", re.S)
+_OPEN = re.compile(rf"(?P<quote>\\*+[{QUOTES}])")
+_BARE = re.compile(rf"(?:(?:Basic|Bearer|Digest|OAuth|Negotiate|Token|ApiKey|![\w!/-]+|&\w+)\s+)?[^\s{QUOTES}]+", re.I)
+_BLOCK = re.compile(
+    r"(?:[|>][+-]?\d?|!(?!=)[\w!/-]*+|&\w++|-)?[ \t]*+(?P<block>(?:(?<=[|>+\w-])(?:[ \t]*+\n[ \t]++[^\n]++)++"
+    r"|(?:(?:^|(?<=\s))-[ \t][^\n]++\s*+)++))",
+    re.M,
+)
+"""A value of YAML on the lines after its key: a block, or a list."""
+_PREFIX = re.compile(r"^[A-Za-z]$|\w\($")
+"""`N'…'`, `concat('…'`."""
+_PARAMETER = re.compile(rf"[^\s;&{QUOTES}]+")
+_END = re.compile(r"[\s,;:)}\]&>]|$|/\*|--|\.(?:\s|$)")
+"""What may follow the closing quote of a value; quotes inside a value, as in `user='me'`, are followed by something
+else."""
+_AGAIN = re.compile(rf"{GAP}(?:[+|]+{GAP})?(?P<quote>\\*[{QUOTES}])")
+_KEYWORDS = frozenset(
+    """
+    and as asc between comment desc else end except for from group having in intersect is join like limit location not
+    null
+    on or order rows stored tblproperties then union when where with
+    """.split()  # noqa: SIM905 - a list of words reads better as words
+)
+"""What may follow a string in well-formed SQL."""
+_TYPE = re.compile(
+    r"(?:string|(?:tiny|small|big)?int|integer|boolean|double|float|date|timestamp|binary|decimal|varchar|char|array|map"
+    r"|struct|uniontype)(?![\w.-])",
+    re.I,
+)
+"""`struct<token:string>`."""
+_VARIABLES = re.compile(r'"variables\\*"\s*:\s*\{[^{}]*\Z')
+_PROSE = re.compile(
+    r"\b(?:bad|current|expected|expecting|extra|extraneous|first|illegal|input|invalid|last|mismatched|missing|near|next"
+    r"|offending|the|unexpected|unknown|unrecognized)\s\Z",
+    re.I,
+)
+_ITEM = re.compile(
+    rf"(?P<quote>\\*+[{QUOTES}])|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<bare>[^\s,;:=(){{}}\[\]\\{QUOTES}]++)"
+)
+_AFTER_KEY = re.compile(r"\s*+[:=]")
+_ENVIRONMENT = re.compile(r"""\btype\W{1,9}environment\b""")
+_LONGEST = 5000
+"""Characters of a list or object under a secret key that are searched for its items; a longer one is hidden whole."""
+
+Span = tuple[int, int]
+
+
+def assigned(text: str, *, statement: bool) -> Iterator[Span]:
+    """The values after secret keys; values of other keys are searched, too. In a `statement`, a quoted key may be
+    followed by its value without an operator."""
+    position = 0
+    while match := _KEY.search(text, position):
+        position = match.end()
+        sign = match["sign"].strip()
+        if (
+            not is_secret(match["key"])
+            or _is_prose(text, match)
+            or not (sign or (statement and _is_whole(text, match)))
+            or (sign in ("==", "!=", "<>") and not match["close"] and (sign == "==" or not statement))  # an expression
+        ):
+            continue
+        spans, end = _values(text, match, sign)
+        if spans:
+            position = max(end, position)
+            yield from spans
+
+
+def assigned_by_parts(text: str) -> Iterator[Span]:
+    """The values after keys that consist of several literals, or contain escapes."""
+    for match in (*_PARTS.finditer(text), *_CONCAT.finditer(text)):
+        parts = [single or double for single, double in _PART.findall(match[0])]
+        if len(parts) < 2 and "\\" not in match[0]:
+            continue
+        key = _ESCAPE.sub(_unescaped, "".join(parts))
+        if is_secret(key) or is_secret(_ESCAPE.sub(_unescaped, parts[-1])):
+            start, end = _value(text, match.end(), parameter=False)
+            if start < end and hides(key, text[start:end]):
+                yield start, end
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[3]:
+        return match[3]
+    return chr(int(match[1], 16) if match[1] else int(match[2], 8))
+
+
+def _values(text: str, match: re.Match[str], sign: str) -> tuple[list[Span], int]:
+    """The ranges of the values after a key, and where the search goes on; no ranges if they are no secrets."""
+    if match["bracket"]:
+        start = match.start("bracket")
+        if sign.lower().startswith("%3"):
+            return [], start
+        return _items(text, start, match)
+    if sign and (block := _BLOCK.match(text, match.end())) is not None and block["block"].strip():
+        return [block.span("block")], block.end()
+    start, end = _value(text, match.end(), parameter=text[match.start() - 1 : match.start()] in ("?", "&", ";"))
+    value = text[start:end]
+    if not _is_value(match, sign, value) or _names_variable(text, match.start(), value):
+        return [], start
+    return [(start, end)], end
+
+
+def _is_whole(text: str, match: re.Match[str]) -> bool:
+    """Whether a key is completely quoted, so that a value may follow without an operator."""
+    before = text[match.start() - 1 : match.start()]
+    return before != "" and before in QUOTES and before != "`" and match["close"][-1] not in "\\`]"
+
+
+def _is_prose(text: str, match: re.Match[str]) -> bool:
+    """`unexpected token: 'FROM'`."""
+    return (
+        match["sign"].strip() == ":"
+        and not match["close"]
+        and match["key"].lower() in ("token", "tokens", "secret")
+        and match["sign"] != ":"
+        and _PROSE.search(text, max(0, match.start() - 20), match.start()) is not None
+    )
+
+
+def _is_value(match: re.Match[str], sign: str, value: str) -> bool:
+    if not value or not hides(match["key"], value.strip("'\"")):
+        return False
+    if sign:
+        if sign == ":" and not match["close"] and _TYPE.match(value):
+            return False
+        name = match["key"].rpartition(".")[2]
+        return not re.fullmatch(rf"[\w`]+\.`?{re.escape(name)}`?", value)  # a.token = b.token compares columns
+    return value.lower() not in _KEYWORDS
+
+
+def _names_variable(text: str, start: int, value: str) -> bool:
+    """Whether the key at `start` is in Druid's `"variables": {…}`, whose values are names of environment variables."""
+    return value.isidentifier() and _VARIABLES.search(text, max(0, start - 500), start) is not None
+
+
+def _items(text: str, start: int, key: re.Match[str]) -> tuple[list[Span], int]:
+    """The ranges of the strings and words in a list, object or parentheses at `start`, and its end. Keys of an object
+    stay, and so do types and references. What does not end is hidden up to the end of the text.
+    """
+    limit = min(len(text), start + _LONGEST)
+    spans: list[Span] = []
+    depth, position, name = 0, start, ""
+    while match := _ITEM.search(text, position, limit):
+        position = match.end()
+        if match["open"]:
+            depth += 1
+        elif match["close"]:
+            depth -= 1
+            if depth == 0:
+                break
+        else:
+            first, last = match.span()
+            if match["quote"]:
+                first, (last, position) = match.end(), _closing(text, match)
+            item = text[first:last]
+            if not spans and match["bare"] and item.lower() in ("select", "with", "from") and text[start] == "(":
+                return [], start + 1
+            if _AFTER_KEY.match(text, position) and text[start] == "{":
+                name = item
+            elif not (is_shown(item) or (name == "type" and item.isidentifier())):
+                spans.append((first, last))
+                name = ""
+    if depth:
+        return [(start + 1, len(text))], len(text)
+    if _ENVIRONMENT.search(text, start, position):
+        return [], position
+    column = key["key"].rpartition(".")[2]
+    compares = len(spans) == 1 and re.fullmatch(rf"[\w`]+\.`?{re.escape(column)}`?", text[slice(*spans[0])])
+    return ([] if compares else spans), position
+
+
+def _value(text: str, start: int, *, parameter: bool) -> Span:
+    """The range of the value at `start`, without its quotes; the value of a URL `parameter` ends at the next
+    parameter."""
+    opened = _OPEN.match(text, start)
+    if opened is None:
+        bare = (_PARAMETER if parameter else _BARE).match(text, start)
+        if bare is None or bare[0][0] in "{,":
+            return start, start
+        opened = _OPEN.match(text, bare.end()) if _PREFIX.search(bare[0]) else None
+        if opened is None:
+            return start, start + len(bare[0].rstrip(",;)}]>").rstrip("."))
+    else:
+        start = opened.end()
+    end, after = _closing(text, opened)
+    while again := _AGAIN.match(text, after):  # 'adjacent' 'texts'
+        end, after = _closing(text, again)
+    if opened.start() > 0 and text[opened.start() - 1] == "(" and start < opened.start():  # concat('…', '…')
+        bracket = text.find(")", after)
+        end = bracket if bracket >= 0 else len(text)
+    return start, end
+
+
+def _closing(text: str, opened: re.Match[str]) -> Span:
+    """The position of the closing quote and the position after it; the end of the text if there is none."""
+    quote = opened["quote"][-1]
+    depth = len(opened["quote"]) - 1
+    position = opened.end()
+    for match in _CLOSERS[quote in _SINGLE].finditer(text, position):
+        backslashes = len(match[0]) - 1
+        is_escaped = backslashes > depth if depth else backslashes % 2 == 1
+        if match.start() < position or is_escaped:
+            continue
+        if text[match.end() : match.end() + 1] == match[0][-1] == quote and not depth and match.start() > opened.end():
+            position = match.end() + 1  # doubled
+        elif _END.match(text, match.end()) or text[match.end()] in QUOTES + "\\":
+            return match.start(), match.end()
+    return len(text), len(text)
+
+
+_CLOSERS = {True: re.compile(rf"\\*[{_SINGLE}]"), False: re.compile(rf"\\*[{_DOUBLE}]")}
