@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hivedruid.secrets import is_secret, is_shown
+from hivedruid.secrets import hides, is_secret, is_shown
 
 Spans = Iterator[tuple[int, int]]
 
@@ -24,7 +24,25 @@ the URL."""
 _PLAIN_USER = re.compile(r"[\w.~%+$!*-]*+", re.ASCII)
 _PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]*+\]|[^:/?#]*+):\d*+(?=[/?#,]|$)")
 _PLACES = frozenset(
-    "abfs abfss wasb wasbs adl hdfs webhdfs swebhdfs viewfs file ftp sftp scp ssh git mailto postgres postgresql".split()  # noqa: SIM905
+    (
+        "abfs",
+        "abfss",
+        "adl",
+        "file",
+        "ftp",
+        "git",
+        "hdfs",
+        "postgres",
+        "postgresql",
+        "scp",
+        "sftp",
+        "ssh",
+        "swebhdfs",
+        "viewfs",
+        "wasb",
+        "wasbs",
+        "webhdfs",
+    )
 )
 """Schemes whose user without a password is a container, or a name that is no secret."""
 
@@ -69,7 +87,6 @@ _HEADER = re.compile(
     (?=[^\s'"`\\\[{(])(?P<value>(?:[A-Za-z][\w-]*+[ \t]++(?=\S))?[^\s'"`]++)""",
     re.I | re.X,
 )
-_AROUND = re.compile(r"""[^\n'"`]*+""")
 
 
 def _headers(text: str) -> Spans:
@@ -80,14 +97,13 @@ def _headers(text: str) -> Spans:
             continue
         before = text[match.start() - 1 : match.start()]
         end = match.end("value")
+        while text[end - 1] in ",;=" and (more := _MORE.match(text, end)):
+            end = more.end()
+        while more := _PARAMETERS.match(text, end):
+            end = more.end()
         if before and before in "'\"`":
             close = text.find(before, match.start("value"))
-            end = close if close >= 0 else len(text)
-        else:
-            while text[end - 1] in ",;=" and (more := _MORE.match(text, end)):
-                end = more.end()
-            while more := _PARAMETERS.match(text, end):
-                end = more.end()
+            end = max(end, close) if close >= 0 else len(text)
         yield match.start("value"), end
 
 
@@ -123,17 +139,22 @@ def _schemes(text: str) -> Spans:
 _WORD = r"""(?:\\?+"[^"\n]*+"|\\?+'[^'\n]*+'|[^\s'"`;|&]++)"""
 _FLAG = re.compile(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
 _USER_FLAG = re.compile(
-    r"""(?<![\w-])(?:-[uU]|--(?:proxy-)?user)(?:[ \t]*+=?[ \t]*+)\\?["']?+[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
+    r"""(?<![\w-])(?:-[uU]|--(?:proxy-)?user)(?:[ \t]*+=?[ \t]*+)\\?["']?+"""
+    r"""[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
 )
 _TOOLS = re.compile(
     r"\b(?P<tool>beeline|mysql\w*+|mariadb\w*+|mongo\w*+|sshpass|redis-cli|curl|ldap\w++|clickhouse-client|snowsql|bcp|"
     r"sqlcmd|impala-shell|mosquitto_\w++)(?=\s)(?P<options>[^\n;]{0,4000}+)"
 )
 _SHORT = {
-    "sshpass": "-p", "redis-cli": "-a", "curl": "-[bE]", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P", "mosquitto": "-P",
+    "sshpass": "-p", "redis-cli": "-a", "curl": "-[bE]", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P",
+    "mosquitto": "-P",
 }  # fmt: skip
 """The options of programs that are followed by a secret; `-p` of all others."""
-_LINE = re.compile(r"^[ \t]*+(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?P<value>\S++)[ \t]*+$", re.M)
+_LINE = re.compile(
+    r"""(?:^|['"`]|[:=][ ]?|--)[ \t]*+(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
+    re.M,
+)
 """A line of a properties file: `spark.ssl.keyPassword x`."""
 _CONNECT = re.compile(rf"!\s{{0,9}}connect\s++\S++\s++{_WORD}\s++(?P<value>{_WORD})", re.I)
 _NETRC = re.compile(rf"\blogin\s++\S++\s++password\s++(?P<value>{_WORD})", re.I)
@@ -144,11 +165,6 @@ def _flags(text: str) -> Spans:
     for match in _FLAG.finditer(text):
         if is_secret(match["key"]) and not is_shown(match["value"].strip("'\"")):
             yield match.span("value")
-    for match in _LINE.finditer(text):
-        value = match["value"]
-        is_word = value.rstrip(".:,").isalpha() and value.islower()
-        if "." in match["key"] and is_secret(match["key"]) and not is_word and not is_shown(value) and value[0] not in "=:":
-            yield match.span("value")
     for pattern in (_USER_FLAG, _CONNECT, _NETRC):
         yield from (match.span("value") for match in pattern.finditer(text))
     for tool in _TOOLS.finditer(text):
@@ -157,6 +173,21 @@ def _flags(text: str) -> Spans:
         glued = "*+" if name.startswith(("mysql", "mariadb", "sshpass", "sqlcmd")) else "++"
         found = re.compile(rf"(?<!\S){option}[ \t]{glued}(?!-)(?P<value>{_WORD})")
         yield from (match.span("value") for match in found.finditer(text, *tool.span("options")))
+
+
+def _lines(text: str) -> Spans:
+    """The values of a properties file without signs."""
+    for match in _LINE.finditer(text):
+        value = match["value"]
+        is_word = value.rstrip(".:,").isalpha() and value.islower()
+        if (
+            "." in match["key"]
+            and is_secret(match["key"])
+            and not is_word
+            and not is_shown(value)
+            and value[0] not in "=:"
+        ):
+            yield match.span("value")
 
 
 # --- other languages -------------------------------------------------------------------------------------------------
@@ -170,41 +201,61 @@ _ENTRY = re.compile(
     re.X | re.I,
 )
 _CALL = re.compile(
-    r"""\b(?:\w{0,40}?(?:option|config|conf|property|header|setting|credential|environ|env|putenv)s?|set|put|setString|with)
-    \(\s{0,100}+\\*+["'](?P<key>[\w.$-]{1,300}+)\\*+["']\s{0,100}+,\s{0,100}+\\*+["'](?P<value>[^"'\n]++)""",
+    r"""(?<!\w)(?P<function>\w++)\(\s{0,100}+\\*+["'](?P<key>[\w.$-]{1,300}+)\\*+["']\s{0,100}+,\s{0,100}+\\*+["'](?P<value>[^"'\n]++)""",
     re.I | re.X,
 )
+_SETTERS = re.compile(r"(?:.*(?:option|config|conf|property|header|setting|credential|env)s?|set|put|setstring)", re.I)
 _CREATED = re.compile(
     rf"\b(?:IDENTIFIED\s++(?:(?:WITH|VIA)\s++\S++\s++)?(?:BY|AS|USING)(?:\s++(?:PASSWORD|VALUES))?|"
-    rf"(?<![\w.'\"`$-])(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:\s++FOR\s++\S++)?)"
+    rf"(?<![\w.$-])(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:\s++FOR\s++\S++)?)"
     rf"(?:\s++(?:(?:is|was|of|=)\s++)?|\s*+[=(]\s*+)(?P<value>{_QUOTED})",
     re.I | re.S,
 )
-_IDENTIFIED = re.compile(r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++)""", re.I)
+_IDENTIFIED = re.compile(
+    r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++)""", re.I
+)
 _CIPHER = re.compile(r"\b(?:try_)?(?:aes|pgp_sym)_(?:en|de)crypt\s*+\(|\bhmac\w{0,20}\s*+\(", re.I)
 _LITERAL = re.compile(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<bracket>[()])""", re.S)
 
 
-def _named(text: str) -> Spans:
-    """`<password>x</password>`, `<name>a.password</name><value>x</value>`, `name: PASSWORD, value: x`,
-    `option("password", "x")`."""
-    for pattern in (_ELEMENT, _ENTRY, _CALL):
-        for match in pattern.finditer(text):
-            group = "value" if match["value"] is not None else "xml"
-            value = match[group].strip(" \n\\'\"")
-            if is_secret(match["key"]) and value and not is_shown(value) and value.lower() != "value":
-                start = match.start(group) + len(match[group]) - len(match[group].lstrip("\\\"'"))
-                yield start, match.end(group)
+def _elements(text: str) -> Spans:
+    """`<password>x</password>`."""
+    return _named(_ELEMENT, text)
+
+
+def _entries(text: str) -> Spans:
+    """`<name>a.password</name><value>x</value>`, `name: PASSWORD, value: x`."""
+    return _named(_ENTRY, text)
+
+
+def _calls(text: str) -> Spans:
+    """`option("password", "x")`."""
+    return _named(_CALL, text)
+
+
+def _named(pattern: re.Pattern[str], text: str) -> Spans:
+    """The values of a pattern whose keys are secret."""
+    for match in pattern.finditer(text):
+        if pattern is _CALL and _SETTERS.fullmatch(match["function"]) is None:
+            continue
+        group = "value" if match["value"] is not None else "xml"
+        value = match[group].strip(" \n\\'\"")
+        if value and hides(match["key"], value):
+            yield match.start(group) + len(match[group]) - len(match[group].lstrip("\\\"'")), match.end(group)
 
 
 def _users(text: str) -> Spans:
-    """`CREATE USER u PASSWORD 'x'`, `IDENTIFIED BY 'x'`; the key of a cipher function."""
+    """`CREATE USER u PASSWORD 'x'`, `IDENTIFIED BY 'x'`."""
     for match in _CREATED.finditer(text):
         start, end = match.span("value")
         inner = text[start:end].lstrip("\\")[1:-1]
         if not is_shown(inner.strip("\\")):
             yield end - 1 - len(inner), end - 1
     yield from (match.span("value") for match in _IDENTIFIED.finditer(text))
+
+
+def _cipher_keys(text: str) -> Spans:
+    """The literals among the arguments of a cipher function."""
     end = 0
     for match in _CIPHER.finditer(text):
         if match.start() < end:
@@ -221,44 +272,74 @@ def _users(text: str) -> Spans:
 
 # --- the form of the secret itself -----------------------------------------------------------------------------------
 
-_SHAPES = (
-    re.compile(r"LoginModule\s++(?:required|requisite|sufficient|optional)\b(?P<value>[^;]*+)", re.I),
-    re.compile(
-        r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I
-    ),
-    re.compile(r"[?&;](?:sig|signature|sas|pwd|code|sessionid|sid)=(?P<value>[^&\s'\"`;,)]++)", re.I),
-    re.compile(
-        r"(?<![\w/+])(?P<value>(?:AKIA|ASIA)[A-Z0-9]{12,16}|gh[pousr]_\w{16,}+|github_pat_\w{16,}+|glpat-[\w-]{16,}+"
-        r"|xox[abeprs]-[\w-]{10,}+|[rs]k_(?:live|test)_\w{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{16,}+|dapi[0-9a-f]{32}"
-        r"|hv[sb]\.[\w-]{16,}+|npm_\w{30,}+|pypi-[\w-]{30,}+|SG\.[\w-]{16,}\.[\w-]{16,}+|sk-[\w-]{30,}+"
-        r"|eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*+|\$(?:apr1|2[aby]|5|6)\$[\w./$]{20,}+)",
-        re.ASCII,
-    ),
+_LOGIN_MODULE = re.compile(r"LoginModule\s++(?:required|requisite|sufficient|optional)\b(?P<value>[^;]*+)", re.I)
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I
 )
-"""A JAAS configuration, a private key, a signature in a URL, the tokens of well-known services."""
+_PARAMETER = re.compile(r"[?&;](?:sig|signature|sas|pwd|code|sessionid|sid)=(?P<value>[^&\s'\"`;,)]++)", re.I)
+_SHAPE = re.compile(
+    r"(?<![\w/+])(?P<value>(?:AKIA|ASIA)[A-Z0-9]{12,16}|gh[pousr]_\w{16,}+|github_pat_\w{16,}+|glpat-[\w-]{16,}+"
+    r"|xox[abeprs]-[\w-]{10,}+|[rs]k_(?:live|test)_\w{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{16,}+|dapi[0-9a-f]{32}"
+    r"|hv[sb]\.[\w-]{16,}+|npm_\w{30,}+|pypi-[\w-]{30,}+|SG\.[\w-]{16,}\.[\w-]{16,}+|sk-[\w-]{30,}+"
+    r"|eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*+|\$(?:apr1|2[aby]|5|6)\$[\w./$]{20,}+)",
+    re.ASCII,
+)
+"""The tokens of well-known services, and hashes of passwords."""
+_BEGINNINGS = (
+    "akia", "asia", "gh", "glpat", "xox", "k_live", "k_test", "aiza", "ya29", "dapi", "hv", "npm_", "pypi", "sg.",
+    "sk-", "eyj", "$",
+)  # fmt: skip
+
+
+def _login_modules(text: str) -> Spans:
+    """The options in a JAAS configuration."""
+    return _matched(_LOGIN_MODULE, text)
+
+
+def _private_keys(text: str) -> Spans:
+    """The content of a PEM file."""
+    return _matched(_PRIVATE_KEY, text)
+
+
+def _parameters(text: str) -> Spans:
+    """Signatures and codes in a URL."""
+    return _matched(_PARAMETER, text)
 
 
 def _shapes(text: str) -> Spans:
-    for pattern in _SHAPES:
-        for match in pattern.finditer(text):
-            if not is_shown(match["value"].strip()):
-                yield match.span("value")
+    """Tokens that are known by their beginning."""
+    return _matched(_SHAPE, text)
 
 
-_FORMS: tuple[tuple[str, Callable[[str], Spans]], ...] = (
-    ("@", _user_info),
-    ("/", _oracle_user),
-    ("", _headers),
-    ("", _schemes),
-    ("", _flags),
-    ("", _named),
-    ("", _users),
-    ("", _shapes),
+def _matched(pattern: re.Pattern[str], text: str) -> Spans:
+    for match in pattern.finditer(text):
+        if not is_shown(match["value"].strip()):
+            yield match.span("value")
+
+
+_FORMS: tuple[tuple[Callable[[str], Spans], tuple[str, ...]], ...] = (
+    (_user_info, ("@",)),
+    (_oracle_user, ("oracle", "sqlplus")),
+    (_headers, ("authorization", "cookie")),
+    (_schemes, ("basic", "bearer", "negotiate", "api")),
+    (_flags, ("-", "!", "login")),
+    (_lines, (".",)),
+    (_elements, ("</",)),
+    (_entries, ("value",)),
+    (_calls, ("(",)),
+    (_users, ("pass", "pwd", "identified")),
+    (_cipher_keys, ("crypt", "hmac")),
+    (_login_modules, ("loginmodule",)),
+    (_private_keys, ("private key",)),
+    (_parameters, ("=",)),
+    (_shapes, _BEGINNINGS),
 )
+"""Each form, and the texts in lower case of which it has one."""
 
 
 def spans(text: str) -> Spans:
     """The ranges of the secrets in a text, unsorted; they may overlap."""
-    for sign, form in _FORMS:
-        if sign in text:
+    lower = text.lower()
+    for form, signs in _FORMS:
+        if any(sign in lower for sign in signs):
             yield from form(text)

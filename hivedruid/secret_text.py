@@ -1,5 +1,5 @@
-"""Hides the secrets in a text: those after their keys (`secret_values`), in other places (`secret_forms`), after SET, and
-the values that are known to be secret.
+"""Hides the secrets in a text: those after their keys (`secret_values`), in other forms (`secret_forms`), after SET,
+and the values that are known to be secret.
 
 Statements may be malformed in any way, so anything that looks like a secret's value counts as one. Every way out of
 the process (messages, plans, logs, listings, echoes) goes through `redact`, or `mask_text`, which preserves positions.
@@ -8,7 +8,7 @@ the process (messages, plans, logs, listings, echoes) goes through `redact`, or 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -29,6 +29,10 @@ _REFERENCE = re.compile(
     rf"""['"](?P<key>[^'"]{{1,500}})['"]{GAP}={GAP}(?P<quote>['"])(?P<value>\$\{{env:[A-Za-z_]\w*\}})(?P=quote)""",
     re.ASCII,
 )
+_ESCAPE = re.compile(r"\\(?:u(?P<hexadecimal>[0-9A-Fa-f]{4})|(?P<octal>[0-3][0-7]{2})|(?P<character>.))", re.S)
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+_LAYERS = 3
+"""Literals inside literals whose escapes are resolved."""
 _remembered: dict[str, None] = {}
 _of_statement: tuple[str, ...] = ()
 _WORDS = ("secret", "token", "password", "credential")
@@ -54,11 +58,38 @@ def ranges(text: str, *, statement: bool) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def _found(text: str, statement: bool) -> tuple[tuple[int, int], ...]:
+    spans = _in_text(text, statement)
+    inner = text
+    places: Sequence[int] = range(len(text) + 1)
+    for _ in range(_LAYERS):
+        if "\\" not in inner:
+            break
+        inner, starts = _unescaped(inner)
+        places = [places[start] for start in starts]
+        spans += [(places[start], places[end]) for start, end in _in_text(inner, statement)]
+    return tuple(_joined(spans))
+
+
+def _in_text(text: str, statement: bool) -> list[tuple[int, int]]:
     spans = list(secret_values.assigned(text, statement=statement))
     if statement and _SET.match(text):  # an unquoted value ends with the statement
         spans = [(start, end if text[start - 1] in QUOTES else len(text)) for start, end in spans]
         spans += _set(text)
-    return tuple(_joined([*spans, *secret_values.assigned_by_parts(text), *secret_forms.spans(text)]))
+    return [*spans, *secret_values.assigned_by_parts(text), *secret_forms.spans(text)]
+
+
+def _unescaped(text: str) -> tuple[str, list[int]]:
+    """The content of string literals of SQL, JSON or Python, and where each of its characters begins in `text`."""
+    parts: list[str] = []
+    starts: list[int] = []
+    end = 0
+    for match in _ESCAPE.finditer(text):
+        code = match["hexadecimal"] or match["octal"]
+        character = match["character"] or chr(int(code, 16 if match["hexadecimal"] else 8))
+        parts += (text[end : match.start()], _CONTROLS.get(character, character) if match["character"] else character)
+        starts += (*range(end, match.start()), match.start())
+        end = match.end()
+    return "".join(parts) + text[end:], [*starts, *range(end, len(text) + 1)]
 
 
 def mask_text(text: str) -> str:

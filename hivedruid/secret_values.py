@@ -24,9 +24,9 @@ _KEY = re.compile(
 _LITERAL = rf"(?P<quote>['\"])(?:(?!(?P=quote))[^\\\n]|\\.){{0,300}}+(?P=quote){GAP}"
 _PARTS = re.compile(rf"(?:{_LITERAL}(?:[+|]{{1,2}}{GAP})?){{1,20}}+{_SIGN}{GAP}")
 """String literals that may be the parts of one key, and an operator."""
+_ADJACENT = re.compile(rf"concat\s{{0,20}}+\(|['\"]{GAP}(?:[+|]{{1,2}}{GAP})?(?<!''|\"\")['\"]", re.I)
 _CONCAT = re.compile(rf"\bconcat\s{{0,20}}+\({GAP}(?:{_LITERAL},?{GAP}){{1,20}}+\){GAP}{_SIGN}{GAP}", re.I)
 _PART = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.S)
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|([0-7]{3})|(.))", re.S)
 _OPEN = re.compile(rf"(?P<quote>\\*+[{QUOTES}])")
 _BARE = re.compile(rf"(?:(?:Basic|Bearer|Digest|OAuth|Negotiate|Token|ApiKey|![\w!/-]+|&\w+)\s+)?[^\s{QUOTES}]+", re.I)
 _BLOCK = re.compile(
@@ -94,22 +94,18 @@ def assigned(text: str, *, statement: bool) -> Iterator[Span]:
 
 
 def assigned_by_parts(text: str) -> Iterator[Span]:
-    """The values after keys that consist of several literals, or contain escapes."""
+    """The values after keys that consist of several literals."""
+    if _ADJACENT.search(text) is None:
+        return
     for match in (*_PARTS.finditer(text), *_CONCAT.finditer(text)):
         parts = [single or double for single, double in _PART.findall(match[0])]
-        if len(parts) < 2 and "\\" not in match[0]:
+        if len(parts) < 2:
             continue
-        key = _ESCAPE.sub(_unescaped, "".join(parts))
-        if is_secret(key) or is_secret(_ESCAPE.sub(_unescaped, parts[-1])):
+        key = "".join(parts)
+        if is_secret(key) or is_secret(parts[-1]):
             start, end = _value(text, match.end(), parameter=False)
             if start < end and hides(key, text[start:end]):
                 yield start, end
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    if match[3]:
-        return match[3]
-    return chr(int(match[1], 16) if match[1] else int(match[2], 8))
 
 
 def _values(text: str, match: re.Match[str], sign: str) -> tuple[list[Span], int]:

@@ -43,9 +43,11 @@ _NOT_SECRET = re.compile(
 """Keys that are not secret, although they contain the name of one: `token_count`, `credentials.provider`."""
 _MECHANISM_KEY = re.compile(r"(^|[._-])auth$", re.IGNORECASE)
 _MECHANISMS = frozenset(
-    "basic custom delegationtoken digest gssapi jwt kerberos ldap negotiate nosasl none oauth oauth2 pam plain saml simple"
-    " sasl token".split()
-)
+    (
+        "basic", "custom", "delegationtoken", "digest", "gssapi", "jwt", "kerberos", "ldap", "negotiate", "nosasl",
+        "none", "oauth", "oauth2", "pam", "plain", "saml", "sasl", "simple", "token",
+    )
+)  # fmt: skip
 """Values of a key such as `auth` that name how to authenticate."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[A-Za-z]{4,40}")
