@@ -41,19 +41,19 @@ _LEAST = 5
 """Minimum length of a secret that is recognized by value; a shorter one would match other words."""
 
 
-def ranges(text: str, *, statement: bool) -> list[tuple[int, int]]:
-    """The ranges of secrets in a text, sorted and disjoint. In a `statement`, a quoted key may be followed by its
-    value without an operator, and everything after `SET key` is a value; messages may mention keys in that form
-    without a value.
+def ranges(text: str, *, statement: bool, known: tuple[str, ...] = ()) -> list[tuple[int, int]]:
+    """The ranges of secrets in a text, sorted and disjoint, with those of the values in `known`. In a `statement`, a
+    quoted key may be followed by its value without an operator, and everything after `SET key` is a value; messages
+    may mention keys in that form without a value.
     """
     result = _found(text, statement)
-    known = [
+    by_value = [
         match.span()
-        for value in (*_remembered, *_of_statement)
+        for value in (*_remembered, *_of_statement, *known)
         if value in text
         for match in re.finditer(re.escape(value), text)
     ]
-    return _joined([*result, *known]) if known else list(result)
+    return _joined([*result, *by_value]) if by_value else list(result)
 
 
 @lru_cache(maxsize=4)
@@ -101,10 +101,10 @@ def mask_text(text: str) -> str:
     return "".join(parts) + text[end:] if parts else text
 
 
-def redact(text: str) -> str:
-    """A message, or any other text that is not a statement, without its secrets."""
+def redact(text: str, known: tuple[str, ...] = ()) -> str:
+    """A message, or any other text that is not a statement, without its secrets and those that are `known`."""
     parts, end = [], 0
-    for start, stop in ranges(text, statement=False):
+    for start, stop in ranges(text, statement=False, known=known):
         parts += [text[end:start], MASK]
         end = stop
     return "".join(parts) + text[end:] if parts else text
@@ -164,12 +164,17 @@ def remember(values: Iterable[str]) -> None:
 def remember_statement(text: str) -> None:
     """Register the secrets of the running statement, so that messages about it are redacted."""
     global _of_statement  # noqa: PLW0603 - one statement runs at a time
+    _of_statement = secrets_of(text)
+
+
+def secrets_of(text: str) -> tuple[str, ...]:
+    """The secrets in a statement that are distinct enough to be recognized elsewhere."""
     secrets = ranges(text, statement=True)[:100]
     values = {text[start:end] for start, end in secrets}
     values |= {part.strip() for value in values for part in re.split(f"[{QUOTES}]", value)}
     values |= {value.partition(":")[2] for value in values} | {re.sub(r"\\(.)", r"\1", value) for value in values}
     values |= {unquote(value) for value in values if "%" in value}
-    _of_statement = tuple(sorted(filter(_is_distinct, values), key=len, reverse=True))
+    return tuple(sorted(filter(_is_distinct, values), key=len, reverse=True))
 
 
 def _is_distinct(value: str) -> bool:

@@ -14,7 +14,7 @@ from hivedruid.secrets import hides, is_secret, is_shown
 _SINGLE = "'`´‘’‚‛′＇"
 _DOUBLE = '"“”„‟«»″＂'
 QUOTES = _SINGLE + _DOUBLE
-GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\n]*+\n)*+"
+GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\n]{0,1000}+\n)*+"
 _SIGN = r"(?:[=:]{1,2}>?|[!+?~^]=|<>|=~|＝|：|→|->|%3[ADad])"
 _KEY = re.compile(
     rf"(?<![\w.$])(?<!\w-)(?P<key>[A-Za-z_$](?:[\w.$]|-(?!-))*+)(?P<close>[\\{QUOTES}\]]++)?{GAP}"
@@ -78,7 +78,7 @@ def assigned(text: str, *, statement: bool) -> Iterator[Span]:
     followed by its value without an operator."""
     position = 0
     while match := _KEY.search(text, position):
-        position = match.end()
+        position = match.end("key")  # a comment after it may contain another
         sign = match["sign"].strip()
         if (
             not is_secret(match["key"])

@@ -55,6 +55,7 @@ def doctor(*, home: Path | None, cluster: str | None, druid: str | None, layout:
         from hivedruid import configuration, render
         from hivedruid.catalog.types import STRING
         from hivedruid.results import Result, ResultColumn
+        from hivedruid.secret_text import redact
         from hivedruid.settings import Settings
 
         folder = (home or default_home()).absolute()
@@ -62,7 +63,7 @@ def doctor(*, home: Path | None, cluster: str | None, druid: str | None, layout:
         settings = Settings({**configured, **({"druid.url": druid} if druid else {})})
         checks = list(examine(folder, settings))
         columns = tuple(ResultColumn(name, STRING) for name in ("feature", "state", "detail", "next"))
-        rows = [(c.feature, c.state, c.detail, c.next) for c in checks]
+        rows = [(redact(c.feature), c.state, redact(c.detail), redact(c.next)) for c in checks]
         sys.stdout.writelines(render.lines(Result(columns, rows), layout))
         return FAILED if any(check.state == MISSING for check in checks) else SUCCESS
 

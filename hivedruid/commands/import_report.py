@@ -10,6 +10,7 @@ from typing import Any
 from hivedruid.commands.rehearsal import STATUSES, Judged
 from hivedruid.diagnostics import one_line
 from hivedruid.hive_ddl import Imported
+from hivedruid.secret_text import mask_text
 
 
 def lines(judged: Iterable[Judged]) -> Iterator[str]:
@@ -17,7 +18,7 @@ def lines(judged: Iterable[Judged]) -> Iterator[str]:
     for each in judged:
         item = each.imported
         what = f" ({item.summary})" if item.summary else ""
-        yield f"{one_line(f'{place(item)}: {beginning(item.source.text)}{what}')}: {each.status}"
+        yield f"{one_line(f'{place(item)}: {beginning(mask_text(item.source.text))}{what}')}: {each.status}"
         for finding in item.findings:
             yield f"  {one_line(f'{finding.kind}: {finding}')}"
 
@@ -56,7 +57,7 @@ def _statement(each: Judged) -> dict[str, Any]:
     return {
         "file": item.source.file,
         "line": item.source.line,
-        "statement": one_line(beginning(item.source.text)),
+        "statement": one_line(beginning(mask_text(item.source.text))),
         "status": each.status,
         "creates": item.summary or None,
         "findings": [{"kind": f.kind, "reason": f.text, "next": f.hint or None} for f in item.findings],

@@ -25,9 +25,8 @@ from hivedruid.parser.queries import QUERY_WORDS
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements.utility import SetSetting, WithoutEffect
 from hivedruid.parser.tokens import next_word
-from hivedruid.redaction import redact
 from hivedruid.script import SourceStatement
-from hivedruid.secret_text import ranges
+from hivedruid.secret_text import ranges, redact, secrets_of
 from hivedruid.secrets import is_secret, referenced
 
 UNCHECKED = "not checked because it contains variables"
@@ -41,7 +40,12 @@ def import_script(text: str, file: str | None = None) -> Iterator[Imported]:
     """
     tables = Tables()
     for comments, source in statements(text, file):
-        yield replace(_imported(source, tables), comments=comments)
+        imported = _imported(source, tables)
+        known = secrets_of(source.text)
+        findings = tuple(
+            replace(each, text=redact(each.text, known), hint=redact(each.hint, known)) for each in imported.findings
+        )
+        yield replace(imported, comments=comments, findings=findings)
 
 
 def _imported(source: SourceStatement, tables: Tables) -> Imported:
@@ -159,7 +163,7 @@ def _is_needless(source: SourceStatement, error: HiveDruidError) -> bool:
 
 
 def _refused(error: HiveDruidError) -> Finding:
-    return Finding("refused", redact(error.message), redact(error.hint or ""))
+    return Finding("refused", error.message, error.hint or "")
 
 
 def _explanation(error: HiveDruidError, *, hint: bool = True) -> str:

@@ -15,6 +15,7 @@ from hivedruid.qtest.runner import transcribe
 from hivedruid.repl.history import History
 from hivedruid.run import Output, run_text
 from hivedruid.session import Session
+from tests.support.secret_forms import texts
 
 CANARY = "Hunter2canary"
 
@@ -87,6 +88,34 @@ STATEMENTS = (
     "'{key}' = '{secret}'",
     "-- {key}: {secret}\nSELEC 1",
 )
+SCRIPTS = (
+    "ADD JAR https://me:p@{secret}@h/x.jar; LIST JARS; SET -v; DELETE JARS",
+    "ADD JAR https://{secret}@h/x.jar; LIST JARS; DELETE JARS",
+    "ADD JAR /x.jar?token={secret}; LIST JARS; DELETE JARS",
+    "CREATE FUNCTION f{number} AS 'a.B' USING JAR 'https://me:{secret}@h/x.jar'; DESCRIBE FUNCTION EXTENDED f{number}",
+    "SET druid.query.tags=token:{secret}; EXPLAIN FORMATTED SELECT count(*) FROM known; SET; RESET druid.query.tags",
+    "CREATE USER u PASSWORD '{secret}'",
+    "CREATE USER u IDENTIFIED BY '{secret}'",
+    "!connect jdbc:hive2://h:10000 me {secret}",
+    "SET password {secret}",
+    "CREATE DATABASE e{number} LOCATION 'http://me:p@{secret}@h/x'; SHOW CREATE DATABASE e{number}",
+    "CREATE DATABASE f{number} WITH DBPROPERTIES ('a.token' = '{secret}'); DESCRIBE DATABASE EXTENDED f{number}",
+    "CREATE DATABASE g{number} WITH DBPROPERTIES ('note' = 'https://{secret}@h'); SHOW CREATE DATABASE g{number}",
+    "CREATE EXTERNAL TABLE m{number} (a string) STORED AS TEXTFILE LOCATION 's3a://{secret}@bucket/x'",
+    "CREATE TABLE o{number} (a string) TBLPROPERTIES ('note' = 'token:{secret}'); SHOW TBLPROPERTIES o{number}",
+    "SELECT aes_decrypt(a, '{secret}') + missing FROM known",
+    "LOAD DATA INPATH 'http://me:p@{secret}@h/x' INTO TABLE known",
+    "INSERT OVERWRITE DIRECTORY 'http://me:p@{secret}@h/x' SELECT a FROM known",
+    "EXPORT TABLE known TO 'http://{secret}@h/x'",
+    "SOURCE https://{secret}@h/x",
+)
+"""Statements with a secret in a place of their own."""
+LITERAL = (
+    "ALTER TABLE known SET TBLPROPERTIES ('note' = '{text}'); SHOW CREATE TABLE known; SHOW TBLPROPERTIES known;"
+    " ALTER TABLE known UNSET TBLPROPERTIES IF EXISTS ('note')"
+)
+SETTING = "SET x.note={text};\nSET x.note;\nEXPLAIN SET x.note={text};\nRESET x.note"
+"""Where each form of `tests.support.secret_forms` is planted."""
 
 
 def planted() -> Iterator[tuple[str, str]]:
@@ -96,10 +125,16 @@ def planted() -> Iterator[tuple[str, str]]:
         number += 1
         secret = f"{CANARY}{number:04}"
         yield secret, place.format(number=number, form=form.format(key=key, secret=secret))
-    for statement, key in product(STATEMENTS, KEYS):
+    for statement, key in (*product(STATEMENTS, KEYS), *product(SCRIPTS, KEYS[:1])):
         number += 1
         secret = f"{CANARY}{number:04}"
         yield secret, statement.format(number=number, key=key, secret=secret)
+    for place, index in product((LITERAL, SETTING), range(len(texts()))):
+        number += 1
+        secret = f"{CANARY}{number:04}"
+        text = texts(secret)[index]
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        yield secret, place.format(text=escaped if place == LITERAL else text.replace(";", "\\;"))
 
 
 PLANTED = tuple(planted())

@@ -32,7 +32,7 @@ from hivedruid.parser.statements import streaming as s
 from hivedruid.parser.statements.ddl import CreateTable, Property
 from hivedruid.plan import nodes
 from hivedruid.plan.topic_scans import TopicState
-from hivedruid.secrets import is_kept, is_secret, is_shown
+from hivedruid.secrets import is_kept, masked
 from hivedruid.settings import AT_START, Settings
 from hivedruid.streams import properties
 from hivedruid.tables import definition
@@ -119,9 +119,7 @@ def _settings(settings: Mapping[str, str]) -> dict[str, str]:
     address of the catalog."""
     defaults = Settings()
     changed = {key: value for key, value in settings.items() if defaults.get(key) != value and key not in AT_START}
-    return {
-        key: value for key, value in changed.items() if not is_secret(key) or (is_shown(value) and not is_kept(value))
-    }
+    return {key: value for key, value in changed.items() if masked(key, value) == value and not is_kept(value)}
 
 
 def _target(statement: s.CreateStream, query: nodes.Node, snapshot: Snapshot) -> tuple[Table, tuple[Action, ...]]:

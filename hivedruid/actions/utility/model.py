@@ -35,11 +35,13 @@ class ResetSetting(Action):
 
 @dataclass(frozen=True)
 class Show(Action):
-    """Return rows from the catalog and the settings."""
+    """Return rows from the catalog and the settings, without secrets. A `query` in them is returned as it is: its
+    literals are data, and the statement of a view must create the same view again."""
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     is_text: bool = False
+    query: str = ""
 
     @property
     def names_only(self) -> Action:

@@ -32,8 +32,8 @@ def _table(name: TableName, snapshot: Snapshot) -> Table:
     return find_table(name, snapshot)
 
 
-def _show(columns: Iterable[str], rows: Iterable[Row], *, is_text: bool = False) -> Show:
-    return Show(tuple(ResultColumn(name, STRING) for name in columns), tuple(rows), is_text)
+def _show(columns: Iterable[str], rows: Iterable[Row], *, is_text: bool = False, query: str | None = "") -> Show:
+    return Show(tuple(ResultColumn(name, STRING) for name in columns), tuple(rows), is_text, query or "")
 
 
 def lines(texts: Iterable[str]) -> Show:
@@ -100,7 +100,8 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
         return _show(names, [*columns, *partitions])
     if statement.mode == "extended":
         detail = ("Detailed Table Information", _detail(table), "")
-        return _show(names, [*columns, *partitions, ("", "", ""), detail, *_runtime(table, snapshot)])
+        extended = [*columns, *partitions, ("", "", ""), detail, *_runtime(table, snapshot)]
+        return _show(names, extended, query=table.view_text)
     header = ("# col_name", "data_type", "comment")
     return _show(
         names,
@@ -115,6 +116,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
             *_materialized(table, snapshot),
             *_runtime(table, snapshot),
         ],
+        query=table.view_text,
     )
 
 
@@ -338,8 +340,9 @@ def show_table_properties(statement: u.ShowTableProperties, snapshot: Snapshot) 
 
 
 def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
-    text = create_statement(_table(statement.name, snapshot))
-    return _show(("createtab_stmt",), [(line,) for line in text.split("\n")], is_text=True)
+    table = _table(statement.name, snapshot)
+    lines = [(line,) for line in create_statement(table).split("\n")]
+    return _show(("createtab_stmt",), lines, is_text=True, query=table.view_text)
 
 
 def show_create_database(statement: u.ShowCreateDatabase, snapshot: Snapshot) -> Show:
