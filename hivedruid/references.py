@@ -12,6 +12,8 @@ from hivedruid.secret_text import remember
 from hivedruid.secrets import ENVIRONMENT_PREFIX
 
 OVER_HTTP = "hivedruid.secrets.over.http"
+SECURITY_PAGE = "see docs/security.md"
+"""The end of hints about secrets in wrong places."""
 
 
 def secret(key: str, reference: str) -> str:

@@ -223,7 +223,7 @@ def _reference(setting: Setting, value: str) -> str:
         return value
     raise SemanticError(
         f"'{setting.key}' must be env:NAME or file:PATH, not the secret itself",
-        hint="store it in an environment variable or in a file that only you can read",
+        hint="store it in an environment variable or in a file that only you can read; see docs/security.md",
     )
 
 
@@ -232,7 +232,7 @@ def _property(setting: Setting, value: str) -> str:
     if is_secret(setting.key) and not is_shown(value):
         return _reference(setting, value)
     if masked(setting.key, value) != value:
-        hint = "give it as a property of its own: env:NAME or file:PATH"
+        hint = "give it as a property of its own: env:NAME or file:PATH; see docs/security.md"
         raise SemanticError(f"'{setting.key}' must not contain a password", hint=hint)
     return value
 
@@ -318,7 +318,7 @@ def _postgres(setting: Setting, value: str) -> str:
         except UrlError as error:
             hint = "for example postgresql://hivedruid@db.example.com:5432/hivedruid"
             if isinstance(error, PasswordError):
-                hint = "remove it, and set hivedruid.catalog.password to env:NAME or file:PATH"
+                hint = "remove it, and set hivedruid.catalog.password to env:NAME or file:PATH; see docs/security.md"
             raise SemanticError(f"invalid '{setting.key}': {error}", hint=hint) from None
     return value
 

@@ -335,7 +335,7 @@ class HiveDialect(DefaultDialect):
         if url.username or url.password:
             raise UsageError(
                 "a URL of hivedruid must not contain credentials",
-                hint="refer to them with druid.auth.username and druid.auth.password, see docs/druid.md",
+                hint="refer to them with druid.auth.username and druid.auth.password; see docs/security.md",
             )
         druid = options.pop("druid", None) or (f"http://{url.host}:{url.port or 8888}" if url.host else None)
         arguments = {name: options.pop(name, None) for name in ("cluster", "database")}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, UsageError
-from hivedruid.references import check_transport
+from hivedruid.references import SECURITY_PAGE, check_transport
+from hivedruid.secrets import masked
 from hivedruid.setting_types import seconds
 
 if TYPE_CHECKING:
@@ -77,12 +77,14 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
         broker = url
         coordinator = settings["druid.coordinator.url"] or broker
         overlord = settings["druid.overlord.url"] or coordinator
-    for service in (broker, coordinator, overlord):
-        if urlsplit(service).username is not None:
+    for key in ("druid.url", "druid.coordinator.url", "druid.overlord.url"):
+        if masked(key, settings[key]) != settings[key]:
             raise UsageError(
-                "druid.url must not contain credentials",
-                hint="set druid.auth.username, and druid.auth.password=env:NAME or file:PATH",
+                f"{key} must not contain credentials: its value is displayed and logged",
+                hint="remove them, and set druid.auth.username and druid.auth.password, or druid.auth.token for a token,"
+                f" to env:NAME or file:PATH; {SECURITY_PAGE}",
             )
+    for service in (broker, coordinator, overlord):
         for key in ("druid.auth.password", "druid.auth.token"):
             if settings[key]:
                 check_transport(service, key, settings)

@@ -306,6 +306,11 @@ def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
     example = one.parse_errors[0] if one.parse_errors else None
     cause = parse_error_text(example) if example is not None else "Druid saves none of them (maxSavedParseExceptions)"
     evidence = f"{bad} of {total} record(s) read by the running tasks"
+    if counts.processed_with_error:
+        evidence += (
+            f"; {counts.processed_with_error} of them kept: a number that Druid cannot parse is 0 until the segment is "
+            "published, then NULL"
+        )
     yield Problem(one.name, "parse errors", cause, evidence, f"SHOW TASK '{counts.worst}'")
 
 

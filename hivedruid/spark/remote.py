@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
+from hivedruid.references import SECURITY_PAGE
 from hivedruid.secret_text import remember
 from hivedruid.secrets import ENVIRONMENT_PREFIX, masked
 from hivedruid.spark.failures import first_line
@@ -98,8 +99,8 @@ def _checked(url: str) -> str:
     parameters = parts.path.lstrip("/").lstrip(";").split(";")
     if any(parameter.lower().startswith("token=") for parameter in parameters):
         raise UsageError(
-            "spark.remote must not contain a token: its value is shown and logged",
-            hint="use SET spark.remote.token=env:NAME or file:PATH",
+            "spark.remote must not contain a token: its value is displayed and logged",
+            hint=f"remove it, and set spark.remote.token to env:NAME or file:PATH; {SECURITY_PAGE}",
         )
     try:
         well_formed = parts.scheme == "sc" and bool(parts.hostname) and (parts.port or 1) > 0

@@ -217,3 +217,51 @@ def test_no_secret_comes_out_of_options(tmp_path: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr()
     assert_nowhere({"stdout": shown.out, "stderr": shown.err}, tmp_path)
     assert "internal error" not in shown.err
+
+
+SETTINGS_WITH_SECRETS = {
+    "spark.remote": "sc://h:15002/;token={secret}",
+    "druid.url": "https://{secret}@h:1",
+    "druid.coordinator.url": "https://me:p@{secret}@h:1",
+    "druid.query.tags": "token:{secret}",
+    "spark.hadoop.fs.s3a.secret.key": "{secret}",
+    "hivedruid.catalog.url": "postgresql://me:{secret}@h/d",
+}
+
+
+@pytest.mark.parametrize("source", ["file", "option"])
+@pytest.mark.parametrize("key", SETTINGS_WITH_SECRETS)
+def test_no_secret_comes_out_of_commands_about_settings(
+    key: str, source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = SETTINGS_WITH_SECRETS[key].format(secret=CANARY)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    options = ["--hiveconf", f"{key}={value}"] if source == "option" else []
+    if source == "file":
+        (tmp_path / "hivedruid").mkdir()
+        (tmp_path / "hivedruid" / "hivedruid.toml").write_text(f'[settings]\n{key} = "{value}"\n', encoding="utf-8")
+    home = ["--home", str(tmp_path / "home")]
+    for layout in ("table", "json", "tsv"):
+        main(["config", *home, *options, "--changed", "--format", layout])
+    if source == "file":
+        main(["doctor", *home, "--format", "json"])
+    main(["sql", *home, *options, "-e", "SET -v; SHOW TABLES"])
+    shown = capsys.readouterr()
+    assert CANARY not in shown.out + shown.err
+    assert "internal error" not in shown.err
+
+
+@pytest.mark.parametrize(
+    "text", ["SET password {secret}", "SET a.b=token:{secret}", "ADD JAR https://{secret}@h/x.jar"]
+)
+def test_no_secret_comes_out_of_the_reports_of_scripts(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "script.q").write_text(text.format(secret=CANARY) + ";\n", encoding="utf-8")
+    script = str(tmp_path / "script.q")
+    main(["lint", script])
+    for name in ("report.json", "report.txt"):
+        main(["import-hive", script, "--check", "--report", str(tmp_path / name)])
+        assert CANARY not in (tmp_path / name).read_text(encoding="utf-8")
+    shown = capsys.readouterr()
+    assert CANARY not in shown.out + shown.err

@@ -47,10 +47,14 @@ def test_times_and_tries() -> None:
     assert (found.query_timeout, found.read_timeout, found.tries) == (3600.5, 86_460.0, 1)
 
 
-def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
-    with pytest.raises(UsageError, match="must not contain") as raised:
-        address({**Settings(), "druid.url": "http://ann:canary@broker"})
+@pytest.mark.parametrize("key", ["druid.url", "druid.coordinator.url", "druid.overlord.url"])
+@pytest.mark.parametrize("user", ["ann:canary", "canary", "ann:a/b@canary", ":canary"])
+def test_credentials_in_a_url_are_refused_with_a_place_for_them(key: str, user: str) -> None:
+    with pytest.raises(UsageError, match=f"{key} must not contain credentials") as raised:
+        address({**Settings(), "druid.url": "http://broker", key: f"http://{user}@broker"})
     assert "canary" not in f"{raised.value.message}{raised.value.hint}"
+    assert "druid.auth.password" in (raised.value.hint or "")
+    assert "docs/security.md" in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize("key", ["druid.auth.password", "druid.auth.token"])
