@@ -1,8 +1,7 @@
 """CAST in Druid's expression language.
 
 Druid's CAST of a string accepts other forms than Hive's ('true' is 1, ' 5' is null, '1e3' is an integer), so strings
-are checked with a regular expression first. `_NUMBER` and the others match what Java's Double.parseDouble (LazyDouble,
-UDFToDouble) and UTF8String.toLong accept: an integer may have a fraction, which is truncated.
+are checked first with the regular expressions of plan.number_text.
 """
 
 from __future__ import annotations
@@ -17,18 +16,14 @@ from hivedruid.druid.preimages import trunc_unit
 from hivedruid.druid.string_functions import characters_left
 from hivedruid.druid.syntax import MAX_LONG, MIN_LONG, PERIODS, decimal_digits, str_constant, string_literal
 from hivedruid.plan.literals import DAY
+from hivedruid.plan.number_text import DOUBLE_TEXT, INTEGER_BLANKS, INTEGER_TEXT, TIME_BLANK
 from hivedruid.plan.rex import Call, Rex
 
 if TYPE_CHECKING:
     from hivedruid.druid.expressions import DruidExpressions
 
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
-_BLANK = r"[\x00-\x20]*"
-_HEX = r"0[xX](?:[0-9a-fA-F]+[.]?[0-9a-fA-F]*|[.][0-9a-fA-F]+)[pP][+-]?[0-9]+"
-_NUMBER = rf"(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?|{_HEX}[fFdD]?"
 _FALSE_TEXTS = ("", "false", "no", "off", "0")
-SPACES = r"[\t-\r ]*"
-"""Java's \\s."""
 
 
 def cast(d: DruidExpressions, rex: Call) -> str:
@@ -73,21 +68,20 @@ def _to_integer(d: DruidExpressions, value: Rex, to: HiveType) -> str:
 
 def _text_to_int(text: str, bits: int) -> str:
     """Out of range is NULL. The digits before the decimal point are used, without surrounding blanks."""
-    digits = whole_text(r"([+-]?[0-9]+[.]?|[+-]?[.])[0-9]*")
+    digits = whole_text(rf"{INTEGER_BLANKS}([+-]?[0-9]+[.]?|[+-]?[.])[0-9]*{INTEGER_BLANKS}")
     number = f"CAST(replace(regexp_extract({text},{digits},1),'.','.0'),'LONG')"
     half = 1 << (bits - 1)
     return f"case_searched({_is_integer(text)} && {number} >= {-half} && {number} < {half},{number})"
 
 
 def _is_integer(text: str) -> str:
-    """INTEGER_TEXT of plan.spark_casts."""
-    return f"regexp_like({text},{whole_text('[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)')})"
+    return f"regexp_like({text},{whole_text(INTEGER_TEXT)})"
 
 
 def _text_to_bigint(text: str) -> str:
     """Druid saturates at the LONG limits; only the limits themselves are valid, values beyond are NULL."""
-    number = r"[+]?(-?)([0-9]+[.]?|[.])[0-9]*"
-    ends = whole_text(rf"(?:[+]?0*{MAX_LONG}|-0*{-MIN_LONG})(?:[.][0-9]*)?")
+    number = rf"{INTEGER_BLANKS}[+]?(-?)([0-9]+[.]?|[.])[0-9]*{INTEGER_BLANKS}"
+    ends = whole_text(rf"{INTEGER_BLANKS}(?:[+]?0*{MAX_LONG}|-0*{-MIN_LONG})(?:[.][0-9]*)?{INTEGER_BLANKS}")
     digits = f"replace(regexp_replace({text},{whole_text(number)},{string_literal('$10$2')}),'.','')"
     cut = f"CAST({digits},'LONG')"
     inside = f"({cut} < {MAX_LONG} && {cut} > {MIN_LONG}) || regexp_like({text},{ends})"
@@ -107,8 +101,7 @@ def _to_double(d: DruidExpressions, value: Rex) -> str:
 
 def text_to_double(text: str) -> str:
     """A string parsed to a double like Java's Double.parseDouble."""
-    shape = whole_text(rf"{_BLANK}([+-]?(?:NaN|Infinity|{_NUMBER})){_BLANK}")
-    return f"CAST(regexp_extract({text},{shape},1),'DOUBLE')"
+    return f"CAST(regexp_extract({text},{whole_text(DOUBLE_TEXT)},1),'DOUBLE')"
 
 
 def _to_boolean(d: DruidExpressions, value: Rex) -> str:
@@ -199,5 +192,5 @@ def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
 
 def text_to_date(text: str) -> str:
     """The date at the start of a string (DATE_TEXT in plan.literals)."""
-    shape = whole_text(rf"{SPACES}({DAY})(?:[^0-9][\s\S]*)?")
+    shape = whole_text(rf"{TIME_BLANK}*({DAY})(?:[^0-9][\s\S]*)?")
     return f"timestamp_parse(regexp_extract({text},{shape},1),'yyyy-MM-dd','UTC')"

@@ -11,15 +11,13 @@ from typing import Any
 from hivedruid import cells
 from hivedruid.catalog.types import HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
-from hivedruid.evaluation.numbers import as_decimal, real, single
+from hivedruid.evaluation.numbers import as_decimal, hive_decimal, real, single
 from hivedruid.evaluation.times import modern
 from hivedruid.plan import fold, literals
+from hivedruid.plan.number_text import parse_decimal, parse_double, parse_integer
 from hivedruid.plan.rex import Call
 
 Cast = Callable[[Any], Any]
-_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?([eE][+-]?\d{1,2})?", re.ASCII)
-_WORD = re.compile(r"[A-Za-z_][A-Za-z_ -]*", re.ASCII)
-_NUMBER_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 def cast(call: Call, zone_name: str) -> Cast:
@@ -86,19 +84,38 @@ def _double_to_decimal(_source: HiveType, to: HiveType) -> Cast:
     return lambda v: as_decimal(Decimal(repr(real(v))), to)
 
 
-def _string_to_number(_source: HiveType, to: HiveType) -> Cast:
-    def convert(text: str) -> Any:
-        if _NUMBER.fullmatch(text):
-            number = Decimal(text)
-            if to.name == "double":
-                return float(text)
-            if to.name == "decimal":
-                return as_decimal(number, to)
-            if number == int(number) and "e" not in text.lower() and "." not in text:
-                return int(number) if fold.wrap(int(number), to) == int(number) else None
-        elif not text or (_WORD.fullmatch(text) and text.lower().strip() not in _NUMBER_WORDS):
+def _string_to_integer(_source: HiveType, to: HiveType) -> Cast:
+    def convert(text: str) -> int | None:
+        number = parse_integer(text)
+        return number if number is not None and fold.wrap(number, to) == number else None
+
+    return convert
+
+
+def _string_to_double(_source: HiveType, _to: HiveType) -> Cast:
+    def convert(text: str) -> float | None:
+        number = parse_double(text)
+        return None if number is None else real(number)
+
+    return convert
+
+
+def _string_to_float(_source: HiveType, _to: HiveType) -> Cast:
+    def convert(text: str) -> float | None:
+        if parse_double(text) is None:
             return None
-        raise Unsure("a string in an unusual number format")
+        number = parse_decimal(text)
+        if number is None:
+            raise Unsure("a string in an unusual number format")
+        return single(number)
+
+    return convert
+
+
+def _string_to_decimal(_source: HiveType, to: HiveType) -> Cast:
+    def convert(text: str) -> Decimal | None:
+        number = parse_decimal(text)
+        return None if number is None else as_decimal(hive_decimal(number), to)
 
     return convert
 
@@ -150,9 +167,10 @@ _CASTS: dict[tuple[str, str], Callable[[HiveType, HiveType], Cast]] = {
     ("decimal", "float"): _to_single,
     ("decimal", "decimal"): _to_decimal,
     ("decimal", "string"): _to_string(lambda v: format(v, "f")),
-    ("string", "integer"): _string_to_number,
-    ("string", "double"): _string_to_number,
-    ("string", "decimal"): _string_to_number,
+    ("string", "integer"): _string_to_integer,
+    ("string", "double"): _string_to_double,
+    ("string", "float"): _string_to_float,
+    ("string", "decimal"): _string_to_decimal,
     ("varchar", "string"): lambda _s, _t: lambda v: v,
     ("date", "string"): _to_string(lambda v: str(modern(v))),
     ("timestamp", "string"): _to_string(lambda v: literals.timestamp_text(modern(v))),

@@ -352,6 +352,13 @@ DOCUMENTED: tuple[Difference, ...] = (
         "CAST to DATE and to TIMESTAMP are NULL for a date that does not exist",
     ),
     Difference(
+        "`CAST(' 12 ' AS INT)`, also to TINYINT, SMALLINT and BIGINT, in a vectorized job;"
+        " `CAST(' . ' AS INT)` otherwise",
+        "NULL, but 12 for a constant, without a job and without vectorization; 0",
+        "12; NULL, as `CAST('.' AS INT)` is in Hive, too",
+        "a string has one value; tabs and line breaks around a number are ignored in the same way",
+    ),
+    Difference(
         "`TRUNCATE TABLE … PARTITION` of a temporary table; `INSERT OVERWRITE` of one of its partitions by rows of the"
         " same partition",
         "deletes the rows of all partitions; deletes those of the partition",

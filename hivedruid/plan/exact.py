@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from hivedruid.catalog.types import HiveType, decimal
@@ -11,17 +10,13 @@ from hivedruid.plan.common_types import precision_scale
 MAX_PRECISION = 38
 EXACT = Context(prec=120, rounding=ROUND_HALF_UP)
 """Enough precision for the product of two decimals with 38 digits; Python's default is 28."""
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-
-
-def parse(text: str) -> Decimal | None:
-    """The number represented by a string, None if invalid."""
-    return Decimal(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def fitted(number: Decimal, type_: HiveType) -> Decimal | None:
     """The number rounded to the type's scale; None on overflow."""
     precision, scale = precision_scale(type_)
+    if number.adjusted() >= MAX_PRECISION:
+        return None if number else abs(number.quantize(Decimal(1).scaleb(-scale), context=EXACT))
     rounded = number.quantize(Decimal(1).scaleb(-scale), context=EXACT)
     if rounded.is_zero():
         return abs(rounded)  # a decimal has no negative zero

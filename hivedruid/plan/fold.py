@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from hivedruid.catalog.types import BOOLEAN, VOID, HiveType
 from hivedruid.plan import exact, literals
+from hivedruid.plan.number_text import parse_decimal, parse_double, parse_integer
 from hivedruid.plan.rex import Call, Literal, Rex
 
 _INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -79,8 +81,8 @@ def _cast_integer(value: Any, source: HiveType, to: HiveType) -> tuple[bool, Any
     if isinstance(value, Decimal):
         whole = int(value)
         return True, whole if wrap(whole, to) == whole else None
-    if isinstance(value, str) and source.is_string and re.fullmatch(r"[+-]?\d{1,18}", value):
-        number = int(value)
+    number = parse_integer(value) if isinstance(value, str) and source.is_string else None
+    if number is not None:
         return True, number if wrap(number, to) == number else None
     return False, None
 
@@ -88,15 +90,14 @@ def _cast_integer(value: Any, source: HiveType, to: HiveType) -> tuple[bool, Any
 def _cast_double(value: Any, to: HiveType) -> tuple[bool, Any]:
     if to.name == "float" or isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return False, None
-    if isinstance(value, str) and not re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", value):
-        return False, None
-    return True, float(value)
+    number = parse_double(value) if isinstance(value, str) else float(value)
+    return (False, None) if number is None or not isfinite(number) else (True, number)
 
 
 def _cast_decimal(value: Any, to: HiveType) -> tuple[bool, Any]:
     if isinstance(value, bool | float) or not isinstance(value, int | Decimal | str):
         return False, None
-    number = exact.parse(value) if isinstance(value, str) else Decimal(value)
+    number = parse_decimal(value) if isinstance(value, str) else Decimal(value)
     return True, None if number is None else exact.fitted(number, to)
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
+from hivedruid.plan.number_text import TIME_BLANK
 from hivedruid.results import Batches, Column
 
 ZONE = (
@@ -22,19 +23,20 @@ CLOCK = r"[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.][0-9]{1,9})?"
 FULL_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 FULL_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,9})?"
 ISO = rf"{FULL_DAY}[Tt][0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.][0-9]{{1,9}})?)?"
-DATE_TEXT = rf"^\s*(?!0+-)({DAY})(?![0-9])"
+_START, _END = rf"^{TIME_BLANK}*", rf"{TIME_BLANK}*(?![\s\S])"
+DATE_TEXT = rf"{_START}(?!0+-)({DAY})(?![0-9])"
 """The dates that Hive parses: the day at the beginning, followed by anything but a digit (Date.valueOf)."""
 MOMENT_TEXT = (
-    rf"^\s*(?!0+-)(?=(?:{DAY} {CLOCK}|{ISO})[0-9]*\s*$|{FULL_DAY} {FULL_CLOCK}[0-9]* ?(?:{ZONE})\s*$)({DAY}"
-    rf" {CLOCK}|{ISO})"
+    rf"{_START}(?!0+-)(?=(?:{DAY} {CLOCK}|{ISO})[0-9]*{_END}|{FULL_DAY} {FULL_CLOCK}[0-9]* ?(?:{ZONE}){_END})"
+    rf"({DAY} {CLOCK}|{ISO})"
 )
 """The timestamps that Hive parses. Digits after the ninth are dropped, a zone is ignored. Another string that begins
 with a date is that date's midnight."""
-PLAIN_TEXT = rf"^\s*({DAY} {CLOCK}|{ISO})\s*$"
+PLAIN_TEXT = rf"{_START}({DAY} {CLOCK}|{ISO}){_END}"
 """The timestamps that unix_timestamp parses without a pattern."""
-CLOCK_TEXT = r"^\s*((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)\s*$"
+CLOCK_TEXT = rf"{_START}((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?){_END}"
 """A time of day, on the current date."""
-LTZ_TEXT = rf"^\s*(?!0000)({FULL_DAY}(?: {FULL_CLOCK})?)[0-9]* ?({ZONE})?\s*$"
+LTZ_TEXT = rf"{_START}(?!0000)({FULL_DAY}(?: {FULL_CLOCK})?)[0-9]* ?({ZONE})?{_END}"
 """The strings that Hive parses as timestamp with local time zone, with an optional zone at the end."""
 _FIELDS = re.compile(r"(\d+)-(\d+)-(\d+)(?:[ Tt](\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?)?", re.ASCII)
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType, spark_type
 from hivedruid.plan import literals
+from hivedruid.plan.number_text import DECIMAL_TEXT, INTEGER_TEXT, TIME_BLANK
 from hivedruid.plan.spark_text import quote_string
 
 
@@ -13,18 +14,15 @@ def matched_part(sql: str, pattern: str) -> str:
 
 
 def number_of_text(sql: str, to: HiveType) -> str:
-    """Strings that Spark's cast to a number accepts and Hive's does not: spaces around an integer, `nan`, `inf`."""
+    """Spark's cast accepts more strings than Hive's: other blanks and digits, `nan` and `inf`."""
     cast = f"CAST({sql} AS {spark_type(to)})"
-    if to.is_integer:
-        return f"(CASE WHEN {sql} RLIKE {quote_string(INTEGER_TEXT)} THEN {cast} END)"
     if to.is_approximate:
-        return f"(CASE WHEN {sql} RLIKE {quote_string(FOREIGN_DOUBLE_TEXT)} THEN NULL ELSE {cast} END)"
-    return cast
+        return f"(CASE WHEN {sql} RLIKE {quote_string(_FOREIGN_DOUBLE_TEXT)} THEN NULL ELSE {cast} END)"
+    shape = rf"^{INTEGER_TEXT if to.is_integer else DECIMAL_TEXT}\z"
+    return f"(CASE WHEN {sql} RLIKE {quote_string(shape)} THEN {cast} END)"
 
 
-INTEGER_TEXT = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)\z"
-"""An integer in Hive's syntax; digits after the decimal point are dropped."""
-FOREIGN_DOUBLE_TEXT = r"^(?i)\s*[+-]?(?!(?-i:NaN|Infinity)\s*\z)(nan|inf|infinity)\s*\z"
+_FOREIGN_DOUBLE_TEXT = rf"^{TIME_BLANK}*[+-]?(?!(?:NaN|Infinity){TIME_BLANK}*\z)(?i:nan|inf|infinity){TIME_BLANK}*\z"
 """Spark's other spellings of NaN and Infinity, which are NULL in Hive."""
 
 

@@ -52,8 +52,8 @@ def differences(spark: SparkSession, answers: list[Answer]) -> list[str]:
         for answer, (type_, value) in zip(batch, _ours(spark, [a.expression for a in batch]), strict=True):
             if type_ not in (answer.type, "unknown"):
                 found.append(f"{answer.expression} is of type {type_} instead of {answer.type}")
-            elif not _same(_plain(value), _read(answer.value, answer.type), answer.type):
-                found.append(f"{answer.expression}: {_plain(value)!r} instead of {answer.value!r}")
+            elif not same(plain(value), read(answer.value, answer.type), answer.type):
+                found.append(f"{answer.expression}: {plain(value)!r} instead of {answer.value!r}")
     return found
 
 
@@ -75,7 +75,7 @@ def _ours(spark: SparkSession, expressions: list[str]) -> Iterator[tuple[str, An
         yield values.get(expression) or ("unknown", refused[expression])
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value of ours in the form in which Hive's are parsed."""
     if isinstance(value, datetime):
         fraction = f".{value.microsecond:06d}".rstrip("0").rstrip(".")
@@ -85,13 +85,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes | bytearray):
         return "0x" + bytes(value).hex()
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, YearMonthInterval | DayTimeInterval):
         return str(value)
-    return {str(k): _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+    return {str(k): plain(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def _read(value: Any, type_: str) -> Any:
+def read(value: Any, type_: str) -> Any:
     """A value as Hive prints it."""
     if value is None:
         return None
@@ -105,13 +105,13 @@ def _read(value: Any, type_: str) -> Any:
     return json.loads(value) if nested and isinstance(value, str) else value
 
 
-def _same(ours: Any, hive: Any, type_: str) -> bool:
+def same(ours: Any, hive: Any, type_: str) -> bool:
     if isinstance(ours, list) and isinstance(hive, dict):  # a struct: its values in their order
         hive = list(hive.values())
     if isinstance(ours, dict) and isinstance(hive, dict):
-        return ours.keys() == hive.keys() and all(_same(ours[k], hive[k], "") for k in ours)
+        return ours.keys() == hive.keys() and all(same(ours[k], hive[k], "") for k in ours)
     if isinstance(ours, list) and isinstance(hive, list):
-        return len(ours) == len(hive) and all(_same(a, b, "") for a, b in zip(ours, hive, strict=True))
+        return len(ours) == len(hive) and all(same(a, b, "") for a, b in zip(ours, hive, strict=True))
     if isinstance(ours, float | Decimal) and isinstance(hive, float | int | Decimal) and not isinstance(hive, bool):
         if type_.startswith("decimal"):
             return ours == hive
