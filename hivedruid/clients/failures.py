@@ -21,10 +21,13 @@ TOO_MUCH = (
     "java.lang.Integer cannot be cast to class java.lang.Long",
     "null (NoSuchElementException)",
     "Unexpected end-of-input: expected close marker for Array",
+    "StackOverflowError",
+    "(ValueInstantiationException)",
 )
 """Refusals that have no code of their own: a text too long for an aggregator; times of early 1970 in the rows of an
 ordered inner scan; a null in a numeric column that is joined with `notdistinctfrom` to rows without nulls, on the
-broker and on a historical (IndexedTableJoinMatcher.matchSingleRow)."""
+broker and on a historical (IndexedTableJoinMatcher.matchSingleRow); an expression that overflows the stack, while the
+query is read or later."""
 
 _BLOCKED = re.compile(r"^Query\[.*?\] (blocked by rule\[.*\])$")
 """The message of a query that the broker's configuration blocks (QueryLifecycle.checkQueryBlocklist of Druid 37)."""

@@ -22,6 +22,7 @@ from hivedruid.druid.syntax import (
     PERIODS,
     DruidColumn,
     as_double,
+    chain,
     decimal_digits,
     druid_type,
     exact_number,
@@ -51,6 +52,8 @@ __all__ = [
 ]
 
 Translate = Callable[["DruidExpressions", Call], str]
+MAX_DEPTH = 100
+"""Druid's parser recurses for each operator, and most are written as several. Its stack overflows at some 700."""
 
 
 class Times(NamedTuple):
@@ -71,6 +74,7 @@ class DruidExpressions:
         self.session_zone = zone
         self.times = times
         self.is_utc = zone.upper() in ("UTC", "Z", "GMT", "ETC/UTC")
+        self._depth = 0
 
     def text(self, rex: Rex) -> str:
         if isinstance(rex, Ref):
@@ -79,7 +83,13 @@ class DruidExpressions:
             return self._literal(rex)
         if not isinstance(rex, Call):
             raise NotExact(f"{type(rex).__name__.lower()} expressions are computed outside Druid")
-        return self._call(rex)
+        if self._depth == MAX_DEPTH:
+            raise NotExact(f"an expression of more than {MAX_DEPTH} nested operators")
+        self._depth += 1
+        try:
+            return self._call(rex)
+        finally:
+            self._depth -= 1
 
     def column(self, ref: Ref) -> DruidColumn:
         column = self.columns.get(ref.id)
@@ -113,7 +123,7 @@ class DruidExpressions:
         if op in _COMPARISONS:
             return self.comparison(rex)
         if op in ("and", "or"):
-            return "(" + (" && " if op == "and" else " || ").join(self.text(a) for a in rex.args) + ")"
+            return chain("&&" if op == "and" else "||", [self.text(a) for a in rex.args])
         if op in ("+", "-", "*", "/", "%", "div"):
             return self._arithmetic(rex)
         kind, _, unit = op.partition("_")

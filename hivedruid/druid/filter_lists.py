@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import copysign
 from typing import Any
 
 Filter = dict[str, Any]
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """The values in order, without repetition; -0.0 and 0.0 are two values, as in Druid."""
+    return sorted(
+        {repr(v): v for v in values}.values(), key=lambda v: (v, copysign(1, v)) if isinstance(v, float) else (v,)
+    )
 
 
 def merged(op: str, fields: list[Filter]) -> list[Filter]:
@@ -46,7 +55,7 @@ def _merge_lists(fields: list[Filter], *, negated: bool) -> list[Filter]:
         if values == listed[1]:
             result.append(field)
             continue
-        one: Filter = {"type": "inType", "column": column, "matchValueType": type_, "values": sorted(set(values))}
+        one: Filter = {"type": "inType", "column": column, "matchValueType": type_, "values": distinct(values)}
         result.append({"type": "not", "field": one} if negated else one)
     return result
 

@@ -18,8 +18,8 @@ from hivedruid.druid.arrays import array_column
 from hivedruid.druid.decimals import solved_comparison
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, check_order, druid_type
-from hivedruid.druid.filter_lists import merged
-from hivedruid.druid.syntax import MAX_DECIMAL_DIGITS, exact_number, integer_bound
+from hivedruid.druid.filter_lists import distinct, merged
+from hivedruid.druid.syntax import MAX_DECIMAL_DIGITS, exact_number, integer_bound, zeros_twice
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs
 
 Filter = dict[str, Any]
@@ -156,11 +156,14 @@ class _Filters:
         for item in items:
             if not isinstance(item, Literal) or item.value is None:
                 return None
+            if column.type == "DOUBLE" and value.type == DOUBLE and item.value == 0:
+                values += zeros_twice([0.0])
+                continue
             bound = _bound("=", value, item, column)
             if bound is None or bound[0] != "=":
                 return None
             values.append(bound[1])
-        return sorted(set(values))
+        return distinct(values)
 
 
 _COMPARED = frozenset({"=", "<>", "<", "<=", ">", ">="})

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
+from hivedruid.catalog.types import DOUBLE, HiveType
 from hivedruid.druid import arrays
 from hivedruid.druid.decimals import decimal_units
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.syntax import NO_STRING, may_be_nan
+from hivedruid.druid.syntax import (
+    MAX_CHAIN,
+    MAX_LONG,
+    MIN_LONG,
+    NO_STRING,
+    chain,
+    may_be_nan,
+    string_literal,
+    zeros_twice,
+)
 from hivedruid.plan.rex import Call, Literal
 
 if TYPE_CHECKING:
@@ -50,9 +62,25 @@ def _any_null(d: DruidExpressions, rex: Call) -> str:
 
 def _in(d: DruidExpressions, rex: Call) -> str:
     value, *items = rex.args
-    if not all(isinstance(i, Literal) and i.value is not None for i in items):
+    values = [i.value for i in items if isinstance(i, Literal) and i.value is not None]
+    if len(values) < len(items):
         raise NotExact("IN with NULL in its list")
-    return "(" + " || ".join(d.comparison(Call(rex.type, "=", (value, item))) for item in items) + ")"
+    if len(items) > MAX_CHAIN and (listed := _array_of(value.type, values)) is not None:
+        with suppress(NotExact):  # a comparison may require less than the value
+            return f"scalar_in_array({d.text(value)},array({','.join(listed)}))"
+    return chain("||", [d.comparison(Call(rex.type, "=", (value, item))) for item in items])
+
+
+def _array_of(type_: HiveType, values: list[Any]) -> list[str] | None:
+    """The elements of an array that contains a value where `=` is true for one of the constants; None if comparisons
+    are more than that."""
+    if type_.is_string and all(isinstance(v, str) for v in values):
+        return [string_literal(v) for v in values]
+    if type_.is_integer and all(isinstance(v, int) and MIN_LONG <= v <= MAX_LONG for v in values):
+        return [str(v) for v in values]
+    if type_ == DOUBLE and all(isinstance(v, int | float) and isfinite(v) for v in values):
+        return [repr(v).replace("e+", "e") for v in zeros_twice(values)]
+    return None
 
 
 def _coalesce(d: DruidExpressions, rex: Call) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from math import ceil, floor, isfinite
@@ -58,6 +59,24 @@ def decimal_digits(type_: HiveType) -> tuple[int, int]:
     if precision > MAX_DECIMAL_DIGITS:
         raise NotExact(f"{type_} exceeds the {MAX_DECIMAL_DIGITS} digits of a DOUBLE")
     return precision, scale
+
+
+MAX_CHAIN = 64
+
+
+def chain(operator: str, terms: Sequence[str]) -> str:
+    """Terms with an associative operator between them. Many are a balanced tree: Druid recurses over the operands, and
+    some hundred in a row overflow its stack.
+    """
+    if len(terms) > MAX_CHAIN:
+        middle = len(terms) // 2
+        return f"({chain(operator, terms[:middle])} {operator} {chain(operator, terms[middle:])})"
+    return "(" + f" {operator} ".join(terms) + ")"
+
+
+def zeros_twice(values: Iterable[float]) -> list[float]:
+    """Doubles with both zeros in place of one: they are equal in Hive, and two values in Druid's sets."""
+    return [each for v in values for each in ((float(v),) if v else (-0.0, 0.0))]
 
 
 def quote(name: str) -> str:

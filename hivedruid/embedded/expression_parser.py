@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hivedruid.errors import DruidError
+from hivedruid.errors import DruidError, ResourceError
 
 
 class Node:
@@ -124,7 +124,7 @@ class _Parser:
         try:
             tree = self._binary(1)
         except RecursionError as error:
-            raise DruidError("the expression is nested too deeply") from error
+            raise ResourceError("the expression is nested too deeply") from error
         if self._tokens[self._next][0] != "end":
             raise self._unexpected()
         return tree

@@ -31,7 +31,7 @@ from hivedruid.embedded.sql import (
     string,
     wrapped,
 )
-from hivedruid.errors import DruidError, did_you_mean
+from hivedruid.errors import DruidError, ResourceError, did_you_mean
 
 Resolve = Callable[[str], Sql]
 Function = tuple[int, int, Callable[[list[Sql]], Sql]]
@@ -58,7 +58,9 @@ def translate(text: str, resolve: Resolve) -> Sql:
     try:
         return translate_node(parse(text), resolve)
     except RecursionError as error:
-        raise DruidError("the expression is nested too deeply") from error
+        raise ResourceError("the expression is nested too deeply") from error
+    except ResourceError:
+        raise
     except DruidError as error:
         if "expression [" in error.message:
             raise

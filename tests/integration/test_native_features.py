@@ -11,8 +11,13 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.catalog.database import open_database
+from hivedruid.catalog.types import BOOLEAN, HiveType
+from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
+from hivedruid.druid.filters import to_filter
 from hivedruid.embedded.store import EmbeddedStore
-from hivedruid.errors import DruidError, ExecutionError
+from hivedruid.errors import DruidError, ExecutionError, ResourceError
+from hivedruid.plan.rex import Call, Literal, Ref
+from tests.hive.string_casts import PUSHED, casts_in_druid, different, string_casts
 from tests.support.both import EDIT_COLUMNS, EDITS, PAGE_COLUMNS, PAGES, Both
 from tests.support.loads import ingest
 from tests.support.native_json import (
@@ -382,3 +387,46 @@ def test_both_refuse(both: Both, title: str) -> None:
         list(both.druid.rows(read))
     with pytest.raises(DruidError):
         list(both.store.rows(read))
+
+
+@pytest.mark.parametrize("type_", PUSHED)
+def test_casts_of_strings_are_hives(both: Both, type_: str) -> None:
+    hive = string_casts()[type_]
+    assert not different(type_, hive, casts_in_druid(both.druid, type_, hive))
+
+
+LONG: dict[str, tuple[str, list[str | float]]] = {
+    "s": ("string", ["a", "zz", *(f"x{i}" for i in range(3000))]),
+    "l": ("bigint", [-7, *range(3000)]),
+    "d": ("double", [-1.0, *map(float, range(3000))]),
+}
+"""Columns, and lists that contain some of their values."""
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_lists(both: Both, name: str) -> None:
+    """As a filter and as a value; -0.0 and 0.0 are equal."""
+    type_, items = LONG[name]
+    column = DruidColumn(name, druid_type(HiveType(type_)))
+    rex = Call(BOOLEAN, "in", (Ref(HiveType(type_), name), *(Literal(HiveType(type_), item) for item in items)))
+    expressions = DruidExpressions({name: column}, "UTC")
+    value = virtual("v", expressions.text(rex), "LONG")
+    values = both.read(scan("edits", name, "v", virtualColumns=[value]), f"{name}:{name} v:l")
+    matches = both.read(scan("edits", name, filter=to_filter(rex, expressions)), f"{name}:{name}")
+    for engine in (both.druid, both.store):
+        rows = list(engine.rows(values))
+        assert {key((v, None if v is None else int(v in items))) for v, _ in rows} == set(map(key, rows))
+        assert sorted(map(key, engine.rows(matches))) == sorted(key(row[:1]) for row in rows if row[1])
+        assert any(found for _, found in rows)
+
+
+@pytest.mark.parametrize("place", ["value", "filter"])
+def test_an_expression_that_overflows_the_stack(both: Both, place: str) -> None:
+    deep = f"({' + '.join(['l'] * 20_000)})"
+    more = {"virtualColumns": [virtual("v", deep, "LONG")], "filter": {"type": "null", "column": "v"}}
+    read = both.read(
+        scan("edits", "l", **(more if place == "value" else {"filter": {"type": "expression", "expression": deep}})),
+        "l:l",
+    )
+    with pytest.raises(ResourceError):
+        list(both.druid.rows(read))

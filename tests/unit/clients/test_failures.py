@@ -34,6 +34,12 @@ def test_a_value_too_long_for_its_aggregator_is_a_resource_error() -> None:
     assert isinstance(refusal(500, druid("Unknown exception", message), "Druid"), ResourceError)
 
 
+@pytest.mark.parametrize("java_class", ["java.lang.StackOverflowError", "com.x.ValueInstantiationException"])
+def test_an_expression_that_overflows_the_stack_is_a_resource_error(java_class: str) -> None:
+    body = druid("Unknown exception", "Unhandled exception made it to the top", errorClass=java_class)
+    assert isinstance(refusal(500, body, "Druid"), ResourceError)
+
+
 def test_other_refusals_name_the_service_and_the_status() -> None:
     error = refusal(
         500,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hivedruid.druid.expressions import quote, string_literal
+from hivedruid.druid.syntax import chain
 from tests.support.planning import is_pushed, native, read, residual
 
 
@@ -236,3 +239,43 @@ def test_a_string_constant_is_plain_ascii_without_quotes_inside(text: str) -> No
     assert "'" not in inner
     decoded = inner.encode("ascii").decode("unicode_escape").encode("utf-16", "surrogatepass").decode("utf-16")
     assert decoded == text.encode("utf-8", "replace").decode()
+
+
+def nesting(text: str) -> int:
+    """The levels of parentheses."""
+    depth = deepest = 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+NUMBERS = ", ".join(map(str, range(3000)))
+TEXTS = ", ".join(f"'x{i}'" for i in range(3000))
+
+
+@pytest.mark.parametrize(
+    ("condition", "begins"),
+    [
+        (f"country IN ({TEXTS})", "scalar_in_array(\"country\",array('x0',"),
+        (f"clicks IN ({NUMBERS})", 'scalar_in_array("clicks",array(0,1,'),
+        (f"revenue IN ({NUMBERS})", 'scalar_in_array("revenue",array(-0.0,0.0,1.0,'),
+        (" OR ".join(f"(clicks = {i} AND imps = {i})" for i in range(3000)), "((((("),
+    ],
+)
+def test_long_conditions_do_not_nest_deeply(condition: str, begins: str) -> None:
+    """Druid's stack overflows at some 700 levels."""
+    text, _ = computed(f"CASE WHEN {condition} THEN 1 ELSE 0 END")
+    assert text.startswith(f"case_searched({begins}")
+    assert nesting(text) < 20
+
+
+def test_a_long_chain_of_operators_is_a_tree() -> None:
+    text = chain("||", ["x"] * 3000)
+    assert text.count("x") == 3000
+    assert max(run.count("||") for run in re.split("[()]", text)) < 64
+
+
+def test_deep_expressions_are_computed_outside_druid() -> None:
+    assert is_pushed(f"SELECT sum({' + '.join(['clicks'] * 90)}) FROM ev")
+    assert not is_pushed(f"SELECT sum({' + '.join(['clicks'] * 400)}) FROM ev")

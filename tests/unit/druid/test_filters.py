@@ -51,6 +51,9 @@ TYPED = [
     ("country NOT BETWEEN 'a' AND 'c'", negated(bounds("country", "STRING", lower="a", upper="c"))),
     ("country IN ('b', 'a', 'b')", one_of("country", "a", "b", kind="STRING")),
     ("country IN ('a')", equals("country", "a", "STRING")),
+    ("revenue IN (1, 0)", one_of("revenue", -0.0, 0.0, 1.0, kind="DOUBLE")),
+    ("revenue NOT IN (0, 1)", negated(one_of("revenue", -0.0, 0.0, 1.0, kind="DOUBLE"))),
+    ("revenue IN (0, 1) OR revenue = 2", one_of("revenue", -0.0, 0.0, 1.0, 2.0, kind="DOUBLE")),
     ("country NOT IN ('a', 'b')", negated(one_of("country", "a", "b", kind="STRING"))),
     ("country IS NULL", null("country")),
     ("country IS NOT NULL", negated(null("country"))),
@@ -110,7 +113,6 @@ EXPRESSIONS = [
     ("revenue <> 0.0", '("revenue" != 0.0)'),
     ("revenue >= 0", '("revenue" >= -0.0)'),
     ("revenue < 0", '("revenue" < -0.0)'),
-    ("revenue IN (0, 1)", '(("revenue" == 0) || ("revenue" == 1))'),
     ("score > 0", '("score" > 0.0)'),
     ("revenue * 2 >= 0", '(("revenue" * 2) >= -0.0)'),
     ("revenue >= score", '(("revenue" + 0.0) >= ("score" + 0.0))'),
@@ -203,3 +205,16 @@ def test_null_among_in_items_never_makes_not_in_true() -> None:
     assert where("clicks IN (1, NULL) AND country = 'a'")[1] == {
         "type": "and", "fields": [equals("clicks", 1), equals("country", "a", "STRING")],
     }  # fmt: skip
+
+
+def test_both_zeros_are_in_a_list() -> None:
+    """They are equal in Python, where only their signs tell them apart."""
+    _, filter_ = where("revenue IN (1, 0) OR revenue = 2")
+    assert filter_ is not None
+    assert list(map(str, filter_["values"])) == ["-0.0", "0.0", "1.0", "2.0"]
+
+
+def test_a_long_list_with_zero_is_one_filter() -> None:
+    _, filter_ = where(f"country IN ({', '.join(map(str, range(3000)))})")
+    assert filter_ is not None
+    assert (filter_["type"], len(filter_["values"])) == ("inType", 3001)
