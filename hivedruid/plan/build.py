@@ -89,6 +89,8 @@ class Builder:
         self.references: Counter[str] | None = None
         """How often the statement contains each name of a table or CTE."""
         self.has_cte_scans = False
+        self.folds_later = False
+        """Whether an expression is to be folded when the plan is complete (`Converter.fold`)."""
         self.grouping_id: PlanColumn | None = None
 
     # --- names -------------------------------------------------------------------------------------------------
@@ -122,7 +124,16 @@ class Builder:
         """A complete query: every clause must be supported."""
         reject_unsupported_arguments(e, self.span)
         self.root = e
-        return self.query(e, None)
+        return self.complete(e)
+
+    def complete(self, e: exp.Expr) -> Node:
+        """A query that is not part of another, with all its expressions folded."""
+        node = self.query(e, None)
+        if not self.folds_later:
+            return node
+        from hivedruid.plan.folded import folded
+
+        return folded(node, self.zone)
 
     def query(self, e: exp.Expr, outer: Scope | None) -> Node:
         """A select, set operation, VALUES or parenthesised query."""

@@ -26,7 +26,7 @@ from hivedruid.plan.convert_calls import (
 )
 from hivedruid.plan.convert_times import extract, floor, interval, interval_arithmetic
 from hivedruid.plan.functions import function_type
-from hivedruid.plan.rex import Call, Literal, Ref, Rex, SortKey
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, SortKey, decisive
 from hivedruid.plan.scope import Scope, struct_field
 from hivedruid.plan.user_functions import qualified_call
 
@@ -112,7 +112,26 @@ class Converter:
 
     def call(self, op: str, *args: Rex) -> Rex:
         """A function call, typed and folded."""
-        return fold.fold(Call(function_type(op, args), op, args), self.zone)
+        return self.fold(Call(function_type(op, args), op, args))
+
+    def fold(self, call: Call) -> Rex:
+        """The call, folded, unless that removes a part that decides what the block means: `NULL + count(*)` is an
+        aggregate. `Builder.whole` folds these when everything is decided.
+        """
+        folded = fold.fold(call, self.zone)
+        if folded is call or decisive(call) <= decisive(folded):
+            return folded
+        self.builder.folds_later = True
+        return call
+
+    def constant(self, type_: HiveType, value: Any, *args: Rex) -> Rex:
+        """A call whose value is constant, whatever its arguments are."""
+        literal = Literal(type_, value)
+        return self.fold(Call(type_, "case", tuple([x for arg in (literal, *args) for x in (fold.TRUE, arg)])))
+
+    def complete(self, rex: Rex) -> Rex:
+        """An expression that is not part of a query, folded after it was checked."""
+        return fold.refold(rex, self.zone) if self.builder.folds_later else rex
 
     def cast(self, rex: Rex, to: HiveType) -> Rex:
         """The value cast, if Hive supports the cast."""
@@ -127,7 +146,7 @@ class Converter:
         if rex.type in (t.BOOLEAN, t.UNKNOWN):
             return rex
         operands.check_condition(rex.type)
-        return Literal(t.BOOLEAN, None) if rex.type is t.VOID else self.cast(rex, t.BOOLEAN)
+        return self.constant(t.BOOLEAN, None, rex) if rex.type is t.VOID else self.cast(rex, t.BOOLEAN)
 
     # --- comparisons -------------------------------------------------------------------------------------------
 
@@ -137,7 +156,7 @@ class Converter:
         a, b = self._comparable(a, b, where), self._comparable(b, a, where)
         if isinstance(a, Literal) and not isinstance(b, Literal):
             op, a, b = _FLIPPED[op], b, a
-        return fold.fold(Call(t.BOOLEAN, op, (a, b)), self.zone)
+        return self.fold(Call(t.BOOLEAN, op, (a, b)))
 
     def _comparable(self, rex: Rex, other: Rex, where: exp.Expr | None) -> Rex:
         """`rex` cast to the comparison type of the two."""
@@ -179,7 +198,7 @@ class Converter:
         value = self.convert(e.this)
         low = self.compare(">=", value, self.convert(e.args["low"]), e)
         high = self.compare("<=", value, self.convert(e.args["high"]), e)
-        return fold.fold(Call(t.BOOLEAN, "and", (low, high)), self.zone)
+        return self.fold(Call(t.BOOLEAN, "and", (low, high)))
 
     def _in(self, e: exp.Expr) -> Rex:
         query = e.args.get("query")
@@ -190,7 +209,7 @@ class Converter:
             raise SemanticError("IN requires a list in parentheses", span=self.span(e), hint="for example: x IN (1, 2)")
         if isinstance(e.this, exp.Tuple):
             rows = [self._tuple_equals(e.this.expressions, item) for item in e.expressions]
-            return fold.fold(Call(t.BOOLEAN, "or", tuple(rows)), self.zone)
+            return self.fold(Call(t.BOOLEAN, "or", tuple(rows)))
         return self.in_list(self.convert(e.this), [self.convert(item) for item in e.expressions], e)
 
     def _tuple_equals(self, left: list[exp.Expr], item: exp.Expr) -> Rex:
@@ -198,14 +217,14 @@ class Converter:
         if len(left) != len(right):
             raise SemanticError(f"IN compares {len(left)} values with {len(right)}", span=self.span(item))
         terms = [self.compare("=", self.convert(a), self.convert(b)) for a, b in zip(left, right, strict=True)]
-        return fold.fold(Call(t.BOOLEAN, "and", tuple(terms)), self.zone)
+        return self.fold(Call(t.BOOLEAN, "and", tuple(terms)))
 
     def in_list(self, value: Rex, items: list[Rex], where: exp.Expr | None) -> Rex:
         """`value IN (…)`, all cast to one type (GenericUDFIn compares in the common type)."""
         kinds = {comparison_type(value.type, item.type) for item in items}
         if len(kinds) > 1 or not all(isinstance(item, Literal) for item in items):
             terms = tuple(self.compare("=", value, item, where) for item in items)
-            return fold.fold(Call(t.BOOLEAN, "or", terms), self.zone)
+            return self.fold(Call(t.BOOLEAN, "or", terms))
         operands.check_comparison("=", value.type, items[0].type, *kinds)
         pairs = [(self._comparable(value, item, where), self._comparable(item, value, where)) for item in items]
         value = pairs[0][0]
@@ -245,7 +264,7 @@ class Converter:
             else:
                 rex = self.boolean(node.unnest())
                 terms += rex.args if isinstance(rex, Call) and rex.op == op else (rex,)
-        return fold.fold(Call(t.BOOLEAN, op, tuple(terms)), self.zone)
+        return self.fold(Call(t.BOOLEAN, op, tuple(terms)))
 
     def _like(self, e: exp.Expr) -> Rex:
         value = self.text(self.convert(e.this))
@@ -254,7 +273,7 @@ class Converter:
             op, items = ("or" if isinstance(pattern, exp.Any) else "and"), pattern.this.unnest()
             patterns = items.expressions if isinstance(items, exp.Tuple) else [items]
             terms = tuple(self.call("like", value, self.convert(p)) for p in patterns)
-            rex = fold.fold(Call(t.BOOLEAN, op, terms), self.zone)
+            rex = self.fold(Call(t.BOOLEAN, op, terms))
         else:
             rex = self.call("like", value, self.text(self.convert(pattern)))
         return self.call("not", rex) if e.args.get("negate") else rex
@@ -286,7 +305,7 @@ class Converter:
         type_ = arithmetic_type(op, a.type, b.type)
         operands.check_operands(op, (a.type, b.type), type_)
         a, b = (self.cast(x, t.DOUBLE) if x.type.is_string else x for x in (a, b))
-        return fold.fold(Call(type_, op, (a, b)), self.zone)
+        return self.fold(Call(type_, op, (a, b)))
 
     def _bitwise(self, op: str, a: Rex, b: Rex) -> Rex:
         operands.check_bits(op, (a.type, b.type))
@@ -383,7 +402,7 @@ class Converter:
         type_ = self.common(values, "the values of CASE and IF")
         values = [self.branch(v, type_) for v in values]
         args: list[Rex] = [x for pair in zip(whens, values, strict=False) for x in pair]
-        return fold.fold(Call(type_, "case", (*args, *values[len(whens) :])), self.zone)
+        return self.fold(Call(type_, "case", (*args, *values[len(whens) :])))
 
     def common(self, values: Sequence[Rex], what: str) -> HiveType:
         """The common type of several values, UNKNOWN if only Spark knows it; `what` describes them for a message."""
@@ -435,7 +454,7 @@ def _unary(op: str) -> Callable[[Converter, Any], Rex]:
             operands.check_bits(op, [value.type])
         elif not (value.type.is_numeric or value.type.is_string or operands.is_interval(value.type)):
             operands.check_operands("-", [value.type], value.type if value.type is t.VOID else t.UNKNOWN)
-        return fold.fold(Call(t.DOUBLE if value.type.is_string else value.type, op, (value,)), c.zone)
+        return c.fold(Call(t.DOUBLE if value.type.is_string else value.type, op, (value,)))
 
     return convert
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from hivedruid.catalog import types as t
 from hivedruid.errors import SemanticError
-from hivedruid.plan import fold, literals, operands
+from hivedruid.plan import literals, operands
 from hivedruid.plan.convert_calls import cast_function, check_count, function
 from hivedruid.plan.functions import (
     EXTRACT_UNITS,
@@ -25,7 +25,7 @@ def interval_arithmetic(c: Converter, op: str, a: Rex, b: Rex, interval: Rex) ->
     if moment.type.name.startswith("interval"):
         same = a.type if a.type == b.type and op in ("+", "-") else t.UNKNOWN
         operands.check_operands(op, (a.type, b.type), same)
-        return fold.fold(Call(same, op, (a, b)), c.zone)
+        return c.fold(Call(same, op, (a, b)))
     if moment.type.is_string:
         moment = c.cast(moment, t.TIMESTAMP)
     daytime = interval.type == t.INTERVAL_DAY_TIME
@@ -34,9 +34,9 @@ def interval_arithmetic(c: Converter, op: str, a: Rex, b: Rex, interval: Rex) ->
     type_ = type_ if moment.type.is_time and meant else t.VOID if moment.type is t.VOID else t.UNKNOWN
     operands.check_operands(op, (a.type, b.type), type_)
     if type_ is t.VOID:
-        return Literal(t.TIMESTAMP, None)
+        return c.constant(t.TIMESTAMP, None, a, b)
     args = (interval, moment) if interval is a else (moment, interval)
-    return fold.fold(Call(type_, op, args), c.zone)
+    return c.fold(Call(type_, op, args))
 
 
 def interval(c: Converter, e: exp.Expr) -> Rex:
@@ -90,4 +90,4 @@ def time_unit(c: Converter, op: str, unit: str, value: Rex, e: exp.Expr) -> Rex:
         raise SemanticError(f"unknown time unit '{unit}'", span=c.span(e), hint="units: " + ", ".join(TIME_UNITS))
     if value.type.is_string or value.type == t.DATE:
         value = c.cast(value, t.TIMESTAMP)
-    return fold.fold(Call(value.type, f"{op}_{unit}", (value,)), c.zone)
+    return c.fold(Call(value.type, f"{op}_{unit}", (value,)))

@@ -11,7 +11,7 @@ from typing import Any
 from hivedruid.catalog.types import BOOLEAN, VOID, HiveType
 from hivedruid.plan import exact, literals
 from hivedruid.plan.number_text import parse_decimal, parse_double, parse_integer
-from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, transform
 
 _INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
@@ -129,6 +129,8 @@ def fold(call: Call, zone: str) -> Rex:
         return _logic(call)
     if call.op == "case":
         return _case(call)
+    if call.op == "coalesce":
+        return _coalesce(call)
     if call.op == "not" and isinstance(inner := call.args[0], Call) and inner.op == "not":
         return inner.args[0]
     if len(values) != len(call.args):
@@ -159,8 +161,10 @@ def refold(rex: Rex, zone: str) -> Rex:
     """An expression in which columns have become constants, folded from the inside; constants are on the right of
     comparisons.
     """
-    if not isinstance(rex, Call):
+    if isinstance(rex, Ref | Literal):
         return rex
+    if not isinstance(rex, Call):
+        return transform(rex, lambda part: refold(part, zone) if isinstance(part, Call) else None)
     args = tuple([refold(a, zone) for a in rex.args])
     if rex.op == "cast":
         return cast(args[0], rex.type, zone)
@@ -192,6 +196,8 @@ def _logic(call: Call) -> Rex:
                 return Literal(BOOLEAN, not neutral)
         else:
             rest[arg] = None
+    if len(rest) == len(call.args):
+        return call
     if not rest:
         return Literal(BOOLEAN, neutral)
     terms = tuple(rest)
@@ -392,6 +398,25 @@ def _case(call: Call) -> Rex:
     if isinstance(otherwise, Literal):
         return otherwise if otherwise.type == call.type else Literal(call.type, otherwise.value)
     return otherwise if otherwise.type == call.type else call
+
+
+def _coalesce(call: Call) -> Rex:
+    """COALESCE without NULL constants, up to the first constant."""
+    rest: list[Rex] = []
+    for arg in call.args:
+        if not isinstance(arg, Literal):
+            rest.append(arg)
+        elif arg.value is not None:
+            rest.append(arg)
+            break
+    if not rest:
+        return Literal(call.type, None)
+    if len(rest) > 1:
+        return call if len(rest) == len(call.args) else Call(call.type, "coalesce", tuple(rest))
+    only = rest[0]
+    if only.type == call.type:
+        return only
+    return Literal(call.type, only.value) if isinstance(only, Literal) else Call(call.type, "cast", (only,))
 
 
 _FOLDERS: dict[str, Any] = {

@@ -106,7 +106,7 @@ def view_node(
     """The plan of a view's query as the settings of a build make it. Raises HiveDruidError if it can no longer be
     planned."""
     builder, expression = view_builder(table, snapshot, settings, ids)
-    return builder.query(expression, None)  # type: ignore[arg-type]
+    return builder.complete(expression)  # type: ignore[arg-type]
 
 
 def view_builder(

@@ -262,6 +262,16 @@ def asks_for_grouping(rex: Rex) -> bool:
     return any(isinstance(node, Call) and node.op == "grouping" for node in walk(rex))
 
 
+def decisive(rex: Rex) -> set[Rex]:
+    """The parts that decide what a block means, and whether it is valid: columns, aggregates, windows, subqueries,
+    grouping(…) and functions that may vary."""
+    return {part for part in walk(rex) if not isinstance(part, Literal | Call) or _decides(part)}
+
+
+def _decides(part: Rex) -> bool:
+    return isinstance(part, Call) and (part.op == "grouping" or _may_vary(part.op))
+
+
 NON_DETERMINISTIC = frozenset({"rand", "random", "uuid", "randn", "monotonically_increasing_id", "surrogate_key"})
 
 

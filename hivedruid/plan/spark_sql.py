@@ -255,7 +255,8 @@ class _Writer:
     def _project(self, node: nodes.Project) -> _Block:
         block = self._block(node.input)
         same = all(isinstance(e, Ref) and e.id == c.id for e, c in zip(node.exprs, node.columns, strict=True))
-        if block.order and same and not block.has_grouping_sets and not _has_output_only(block):
+        is_total = block.group == ""  # without its aggregates a grand total would be one row for each input row
+        if block.order and same and not is_total and not block.has_grouping_sets and not _has_output_only(block):
             block.columns = node.columns  # ORDER BY may use columns that are not in the output
             return block
         if (
@@ -263,8 +264,7 @@ class _Writer:
             or block.limit
             or block.order
             or (block.group is not None and any(has(e, Subquery) for e in node.exprs))
-            # without its aggregates a grand total would be one row for each input row
-            or (block.group == "" and not any(refs(e) for e in node.exprs))
+            or (is_total and not any(refs(e) for e in node.exprs))
         ):
             block = self._from(node.input)
         exprs = {c.id: self._sql(e, block) for c, e in zip(node.columns, node.exprs, strict=True)}

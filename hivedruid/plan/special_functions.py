@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 
 def _coalesce(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     type_ = c.common(args, "the arguments of coalesce() and nvl()")
-    kept = [c.branch(a, type_) for a in args if not (isinstance(a, Literal) and a.value is None)]
-    for i, arg in enumerate(kept):
-        if isinstance(arg, Literal):
-            kept = kept[: i + 1]
-            break
-    if not kept:
-        return Literal(type_, None)
-    return kept[0] if len(kept) == 1 else Call(type_, "coalesce", tuple(kept))
+    return c.fold(Call(type_, "coalesce", tuple(c.branch(a, type_) for a in args)))
 
 
 def _nullif(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
@@ -40,7 +33,7 @@ def _extremum(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 
     def convert(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
         type_ = reduce(_compared, [a.type for a in args])
-        return fold.fold(Call(type_, name, tuple(c.branch(a, type_) for a in args)), c.zone)
+        return c.fold(Call(type_, name, tuple(c.branch(a, type_) for a in args)))
 
     return convert
 
@@ -131,7 +124,7 @@ def _current_database(c: Converter, _args: list[Rex], _e: exp.Expr) -> Rex:
 def _array_contains(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
     array, value = args
     if t.VOID in (_element_of(array), value.type):
-        return Literal(t.BOOLEAN, False)
+        return c.constant(t.BOOLEAN, False, *args)
     _check_alike("array_contains", _element_of(array), value.type, c.span(e))
     return c.call("array_contains", array, value)
 
@@ -185,7 +178,7 @@ def _sort_array_by(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
 
 def _field(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
     """A value of another type than the first is never equal to it (GenericUDFField)."""
-    alike = [a if a.type.name == args[0].type.name else Literal(args[0].type, None) for a in args]
+    alike = [a if a.type.name == args[0].type.name else c.constant(args[0].type, None, a) for a in args]
     type_ = common_type([a.type for a in alike])
     return c.call("field", *(c.branch(a, type_) for a in alike))
 
@@ -261,7 +254,7 @@ def _charset(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
 def _typeof(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
     if args[0].type is t.UNKNOWN:
         raise UnsupportedError("typeof() requires a value whose type is known before Spark runs", span=c.span(e))
-    return Literal(t.STRING, str(args[0].type))
+    return c.constant(t.STRING, str(args[0].type), args[0])
 
 
 HIVE_VERSION = "4.0.1 r3af4517eb8cfd9407ad34ed78a0b48b57dfaa264"

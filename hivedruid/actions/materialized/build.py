@@ -217,7 +217,7 @@ def _rebuild(statement: m.AlterMaterializedView, snapshot: Snapshot, note: Note 
     facts = facts_of(table, snapshot)
     settings = {key: snapshot.settings[key] for key in materialize.BUILT_WITH if key in snapshot.settings}
     builder, expression = materialize.view_builder(table, snapshot, settings)
-    node = builder.query(expression, None)  # type: ignore[arg-type]
+    node = builder.complete(expression)  # type: ignore[arg-type]
     _check_columns(table, node, statement.name.span)
     same = dict(facts.built.settings) == settings
     if not facts.staleness and same and not facts.built.unfit:

@@ -32,7 +32,8 @@ def satisfying(
     only Spark computes."""
     builder = Builder(source, facts)
     columns = tuple(builder.new_column(column.name, column.type) for column in table.partition_columns)
-    rex = Converter(builder, Scope([Relation(table.name, columns)])).boolean(condition)
+    converter = Converter(builder, Scope([Relation(table.name, columns)]))
+    rex = converter.complete(converter.boolean(condition))
     slots = {column.id: place for place, column in enumerate(columns)}
     span = span_of_expression(source, condition)
     try:

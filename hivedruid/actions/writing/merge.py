@@ -192,4 +192,4 @@ class _Clauses:
             raise SemanticError(
                 f"aggregate and window functions are not possible in {where} of MERGE", span=span, hint=_IN_SOURCE
             )
-        return rex
+        return self.converter.complete(rex)

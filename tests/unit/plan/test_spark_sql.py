@@ -173,3 +173,10 @@ def test_a_function_without_a_column_is_not_a_position(function: str) -> None:
     """Spark takes a number in ORDER BY and GROUP BY for the position of a column."""
     assert not re.search(r"BY \d", residual(f"SELECT region FROM dim ORDER BY {function} LIMIT 3").sql)
     assert not re.search(r"BY \d", residual(f"SELECT {function}, count(*) FROM dim GROUP BY {function}").sql)
+
+
+@pytest.mark.parametrize("key", ["1 + count(*)", "max(pop)", "if(true, 2, count(*))"])
+def test_a_total_that_only_sorts_is_computed_below_the_items(key: str) -> None:
+    """Spark takes SELECT 1 … ORDER BY count(*) for one row for each input row."""
+    sql = residual(f"SELECT 1 AS x FROM dim ORDER BY {key}").sql
+    assert re.search(r"FROM \(SELECT .*\b(count|max)\(", sql), sql
