@@ -116,7 +116,7 @@ class Converter:
 
     def fold(self, call: Call) -> Rex:
         """The call, folded, unless that removes a part that decides what the block means: `NULL + count(*)` is an
-        aggregate. `Builder.whole` folds these when everything is decided.
+        aggregate. `Builder.complete` folds these when everything is decided.
         """
         folded = fold.fold(call, self.zone)
         if folded is call or decisive(call) <= decisive(folded):
