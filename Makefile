@@ -8,7 +8,7 @@ JOBS := 2
 CLUSTER_JOBS := 3
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 soak bench lock clean
+.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 druid37-cluster soak bench lock clean
 
 help:
 	@echo "make quickstart      load Wikipedia edits into a Druid table, run queries and show their plans"
@@ -22,6 +22,8 @@ help:
 	@echo "make conformance     plan and run the suites of Calcite and Hive: CASES=folder; PLAN=1 only plans, UPDATE=1 updates"
 	@echo "make druid37         run the native queries of the corpus on Druid 37's engine: TOOL=folder; UPDATE=1 updates; N=600"
 	@echo "                     compares random queries on it, the embedded store and Spark instead, SWEEP=1 every operator"
+	@echo "make druid37-cluster run the tests of a cluster that need neither Kafka nor Druid's SQL on a Druid 37: TOOL=folder;"
+	@echo "                     FORMAT=10 lets its tasks write segments of version 10"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; compute all references;"
 	@echo "                     SQLAlchemy's suite of dialects; kill jobs at every moment, of which make test chooses every"
 	@echo "                     third one; run all scripts on a Spark cluster, and break it; kill a stream at random"
@@ -113,6 +115,14 @@ conformance: $(VENV)/.installed-dev
 druid37: $(VENV)/.installed-dev
 	@test -n "$(TOOL)" || { echo "Name the folder of the program: make druid37 TOOL=folder"; exit 1; }
 	@$(BIN)/python -m tests.druid37 "$(TOOL)" $(if $(UPDATE),--update) $(if $(N),--random $(N)) $(if $(SEED),--seed $(SEED)) $(if $(SWEEP),--sweep)
+
+# TOOL has the program that tests/druid37/cluster.py describes; it is not part of the project.
+druid37-cluster: export HIVEDRUID_TEST_DRUID37 = $(abspath $(TOOL))
+druid37-cluster: export HIVEDRUID_TEST_SEGMENT_FORMAT = $(FORMAT)
+druid37-cluster: $(VENV)/.installed-dev
+	@test -n "$(TOOL)" || { echo "Name the folder of the program: make druid37-cluster TOOL=folder"; exit 1; }
+	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "cluster and not kafka and not local" \
+		tests/equivalence tests/integration tests/druid37/running.py
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)

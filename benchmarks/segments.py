@@ -268,7 +268,7 @@ def started(description: str | None) -> Iterator[tuple[Cluster, argparse.Namespa
     with tempfile.TemporaryDirectory(prefix="hivedruid-benchmark-") as folder:
         local = LocalCluster(Path(folder) / "home", heap=options.heap)
         try:
-            yield Cluster(local.home, local.up(kafka=False), False), options
+            yield Cluster(local.home, local.up(kafka=False), local.up, is_adopted=False), options
         finally:
             local.down(clean=True)
 

@@ -28,9 +28,11 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatabl
 
 FOLDERS = {
     "spark": {"q", "scripts", "equivalence", "dashboards", "hive", "spark"},
-    "cluster": {"equivalence", "integration"},
+    "cluster": {"equivalence", "integration", "druid37"},
 }
 """Marker → the folders whose tests have it; `make check` excludes both."""
+FIXTURES = {"topics": "kafka"}
+"""Fixture → the marker of the tests that use it."""
 
 LONGEST = (
     "equivalence/test_equivalence", "integration/test_ingestion_lifecycle", "integration/test_ingestion_killed",
@@ -72,6 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, folders in FOLDERS.items():
             if folders & set(item.path.relative_to(here).parts[:-1]):
                 item.add_marker(marker)
+        for fixture in FIXTURES.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(FIXTURES[fixture])
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 

@@ -23,7 +23,6 @@ from hivedruid.clients.cluster import DruidCluster
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.projections import answering
 from hivedruid.errors import ConnectError, DruidError, ResourceError
-from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import read_state
 from hivedruid.plan.physical import DruidRead, Field
 from tests.support.loads import ingest
@@ -258,7 +257,7 @@ def kill(cluster: Cluster) -> Iterator[Callable[[str], None]]:
         os.kill(read_state(cluster.home).processes[service].pid, signal.SIGKILL)
 
     yield strike
-    LocalCluster(cluster.home).up()
+    cluster.start()
 
 
 def test_a_broker_that_dies_in_the_middle_of_an_answer(
@@ -302,7 +301,8 @@ def test_an_indexer_that_dies_with_its_task(
 def test_a_projection_answers_what_it_can(
     druid: DruidCluster, new_data_source: Callable[[str], str], tmp_path: Path
 ) -> None:
-    """It is in the segments, and Druid uses it. For a part of a day Druid 33 would return the sums of the whole day."""
+    """It is in the segments, and Druid uses it. For a part of a day it would return the sums of the whole day before
+    Druid 37."""
     name = new_data_source("projected")
     with gzip.open(tmp_path / "a.json.gz", "wt") as file:
         file.writelines(f'{{"__time":{n},"x":{n},"few":"{"ab"[n % 2]}"}}\n' for n in range(10))
@@ -324,9 +324,10 @@ def test_a_projection_answers_what_it_can(
         found = druid.answer({**query, **change}, wire.JsonObject)
         return {item["event"]["few"]: item["event"]["total"] for item in found}
 
-    whole = {"a": 0 + 2 + 4 + 6 + 8, "b": 1 + 3 + 5 + 7 + 9}
+    whole, first = {"a": 0 + 2 + 4 + 6 + 8, "b": 1 + 3 + 5 + 7 + 9}, {"a": 0 + 2, "b": 1 + 3}
     assert answering(query, [projection]) == "by few"
     assert sums() == sums(context={"forceProjections": True}) == whole
     part = ["1970-01-01T00:00:00.000Z/1970-01-01T00:00:00.004Z"]
-    assert sums(intervals=part, context={"noProjections": False}) == whole, "Druid 33's own result"
-    assert sums(intervals=part) == {"a": 0 + 2, "b": 1 + 3}
+    own_result = first if druid.client.version.has("projections in part") else whole
+    assert sums(intervals=part, context={"noProjections": False}) == own_result
+    assert sums(intervals=part) == first

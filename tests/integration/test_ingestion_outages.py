@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.support.kafka import Topics
 
 
+pytestmark = pytest.mark.local
+
 TASKS_THAT_MAY_FAIL = 5
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
 
+pytestmark = pytest.mark.kafka
+
 
 @pytest.fixture
 def kafka(cluster: Cluster) -> Iterator[Kafka]:

@@ -22,7 +22,7 @@ from tests.support.kafka_faults import Fault, create, total
 from tests.support.streams import stream_home
 from tests.support.two_brokers import DIES, STAYS, TwoBrokers, two_brokers
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 MANY = 20_000
 ALL = (MANY, MANY, MANY * (MANY - 1) // 2)

@@ -19,7 +19,7 @@ from tests.support.job_homes import run
 from tests.support.secured_kafka import PASSWORD, Secured, secured_kafka, with_tokens
 from tests.support.token_endpoint import TokenEndpoint, token, token_endpoint
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.usefixtures("own_spark")]
 
 RECORDS = [{"n": n} for n in range(5)]
 CreateTable = Callable[[str, str, dict[str, str]], str]

@@ -27,6 +27,8 @@ from hivedruid.local.state import arguments_file, folder, read_state, running, r
 from tests.support.ingestion import until
 from tests.support.kafka import kafka_python
 
+pytestmark = pytest.mark.local
+
 DRUID = ["zookeeper", "coordinator", "historical", "indexer", "broker"]
 
 

@@ -29,7 +29,7 @@ from tests.support.ingestion import IngestionHome
 from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, conditional_s3_server, druid_in_s3, s3_server
 from tests.unit.segments.made import ZIPS
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.local]
 
 READ = "druid.segments: read from"
 

@@ -23,6 +23,8 @@ from tests.support.secured_kafka import PASSWORD, TLS, Secured, jaas, pem, secur
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster
 
+pytestmark = pytest.mark.kafka
+
 GOOD = {"time": "2024-01-01T00:00:00Z", "page": "a"}
 CONSUMER = "druid.kafka.ingestion.consumer."
 

@@ -18,7 +18,7 @@ from hivedruid.spark import server
 from tests.support.job_homes import run
 from tests.support.secured_kafka import PASSWORD, TLS, Secured, jaas, pem, secured_kafka, with_sasl, with_tls
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("own_spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.usefixtures("own_spark")]
 
 RECORDS = [{"n": n} for n in range(5)]
 SCRAM = "scram.ScramLoginModule"

@@ -84,6 +84,7 @@ def test_changes_of_others_while_it_runs(home: Home) -> None:
     home.run("STOP STREAM s")
 
 
+@pytest.mark.kafka
 def test_a_broker_that_is_killed(tmp_path: Path) -> None:
     """The stream reports the error, and continues when Kafka is back."""
     local = LocalCluster(tmp_path / "kafka", heap="small")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import LocalServices
+from tests.druid37 import cluster as druid37
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -21,10 +22,15 @@ VARIABLE = "HIVEDRUID_TEST_CLUSTER"
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running local cluster. `is_adopted`: it outlives the tests, so they remove their data."""
+    """A running local cluster.
+
+    `start` starts again the services that have ended. `is_adopted`: the cluster outlives the tests, so they remove their
+    data.
+    """
 
     home: Path
     services: LocalServices
+    start: Callable[[], LocalServices]
     is_adopted: bool
 
     def druid(self) -> DruidCluster:
@@ -39,13 +45,19 @@ class Cluster:
 
 @contextmanager
 def running_cluster(folder: Path) -> Iterator[Cluster]:
-    """The cluster of HIVEDRUID_TEST_CLUSTER, or else one below `folder`, which is removed afterwards."""
+    """The cluster of HIVEDRUID_TEST_CLUSTER, or else one below `folder`, which is removed afterwards: of Druid 37, if
+    HIVEDRUID_TEST_DRUID37 names its program."""
+    if tool := os.environ.get(druid37.VARIABLE):
+        folder.mkdir(parents=True, exist_ok=True)
+        with druid37.running_druid37(tool, folder) as start:
+            yield Cluster(folder, start(), start, is_adopted=False)
+        return
     adopted = os.environ.get(VARIABLE)
     home = Path(adopted).expanduser().absolute() if adopted else folder
     home.mkdir(parents=True, exist_ok=True)
     local = LocalCluster(home, heap=None if adopted else "small")
     try:
-        yield Cluster(home, local.up(), is_adopted=bool(adopted))
+        yield Cluster(home, local.up(), local.up, is_adopted=bool(adopted))
     finally:
         if not adopted:
             local.down(clean=True)
