@@ -37,7 +37,7 @@ Feature = Literal[
     "header filters",
     "catalog DDL",
 ]
-Source = Literal["a running Druid 33.0.0", "the classes of 37.0.0", "release notes"]
+Source = Literal["a running Druid 33.0.0", "a running Druid 37.0.0", "the classes of 37.0.0", "release notes"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ VERSIONS: dict[Feature, VersionRow] = {
         "Jetty 12 does so with `druid.server.http.uriCompliance=LEGACY`, the default",
         "encodes every name in a path in the same way; CREATE refuses a data source name with `%` or `\\` if the"
         " coordinator refuses paths with it, and the error names the property",
-        "the classes of 37.0.0",
+        "a running Druid 37.0.0",
     ),
     "Java": VersionRow(
         "services", 35, "Java 11 and 17", "35 to 37: Java 17 and 21; 38: Java 21 and 25; 39: Java 25",
@@ -98,7 +98,7 @@ VERSIONS: dict[Feature, VersionRow] = {
     "segment format": VersionRow(
         "segments", 36, "version 9: several files",
         "version 10 with `druid.indexer.task.buildV10=true`: one file, `druid.segment`",
-        "reads both and writes version 9", "the classes of 37.0.0",
+        "reads both and writes version 9", "a running Druid 37.0.0",
     ),
     "task reports": VersionRow(
         "ingestion", 36, "a task's report counts its rows by outcome", "it also has `thrownAwayByReason`, an object",
@@ -120,14 +120,14 @@ VERSIONS: dict[Feature, VersionRow] = {
         "queries", 37,
         "a projection without a time column answers queries of a part of a segment's time with all of its rows",
         "it only answers queries of whole segments",
-        "sends `noProjections` with aggregations that have a condition on time", "the classes of 37.0.0",
+        "sends `noProjections` with aggregations that have a condition on time", "a running Druid 37.0.0",
     ),
     "compaction": VersionRow(
         "compaction", 37, "the coordinator compacts unless `useSupervisors` is set; its tasks begin with"
         " `coordinator-issued_`",
         "compaction supervisors compact unless `useSupervisors` is false; tasks begin with `auto_`",
         "lets the overlord store the configuration in the form that is used; shows the tasks of both as automatic",
-        "the classes of 37.0.0",
+        "a running Druid 37.0.0",
     ),
     "minor compaction": VersionRow(
         "compaction", 37, "a task merges all segments of an interval",
@@ -151,17 +151,17 @@ VERSIONS: dict[Feature, VersionRow] = {
     "types of nulls": VersionRow(
         "queries", 37, "a null of a numeric expression has the type STRING", "it has the type of the expression",
         "takes the types of results from its own plan, and gives the first value of an `expression` aggregator a type",
-        "the classes of 37.0.0",
+        "a running Druid 37.0.0",
     ),
     "nulls in groups": VersionRow(
         "queries", 37, "a groupBy by `if(…,null,…)` of a string column groups by its strings",
         "it fails with a ClassCastException: a bare null counts as a number",
-        "gives the null of a string a type, for all versions", "the classes of 37.0.0",
+        "gives the null of a string a type, for all versions", "a running Druid 37.0.0",
     ),
     "nulls in arrays": VersionRow(
         "queries", 37, "`unnest` makes a row of `ARRAY<STRING>[null]`",
         "it makes none in a segment in which the column beside it is null in all rows",
-        "writes `array(null)`, of which all versions make a row", "the classes of 37.0.0",
+        "writes `array(null)`, of which all versions make a row", "a running Druid 37.0.0",
     ),
     "inline segments": VersionRow(
         "queries", 37, "rows of an inline data source have a segment id", "their segment id is null",
@@ -170,7 +170,7 @@ VERSIONS: dict[Feature, VersionRow] = {
     "query blocklist": VersionRow(
         "queries", 37, "every query is accepted",
         "an operator can block queries by rules of the broker's configuration",
-        "reports that the query is blocked, with the name of the rule", "the classes of 37.0.0",
+        "reports that the query is blocked, with the name of the rule", "a running Druid 37.0.0",
     ),
     "partial loads": VersionRow(
         "retention", 38, "load rules load whole segments", "rules such as `loadPartialForever` load parts of segments",
@@ -243,8 +243,9 @@ statement does. The home keeps the version of the broker of each cluster: a note
 home last used the cluster, and both commands use it while the cluster does not respond.
 
 This page lists what depends on the version. It is generated from `hivedruid/druid/versions.py`; a test compares the
-two. The last column is the strongest proof of the newer behavior: a running Druid 33.0.0, which the tests start; the
-classes of Druid 37.0.0, run in one process or inspected; or the release notes, which no test has confirmed.
+two. The last column is the strongest proof of the newer behavior: a running Druid 33.0.0, which the tests start; a
+running Druid 37.0.0 without Kafka and SQL, on which `make druid37-cluster` runs them; the classes of Druid 37.0.0, run in
+one process or inspected; or the release notes, which no test has confirmed.
 """
 
 
