@@ -72,6 +72,8 @@ def parse_schema(text: str) -> AvroSchema:
     try:
         value = json.loads(text)
         node = _node(value, {}, "", "")
+    except RecursionError:
+        raise SemanticError("invalid Avro schema: it is nested too deeply") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SemanticError(
             f"invalid Avro schema: {error}" if isinstance(error, ValueError) else "invalid Avro schema"

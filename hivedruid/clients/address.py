@@ -56,7 +56,12 @@ class DruidAddress:
 
     def within(self, seconds: float) -> DruidAddress:
         """The same without retries, and with this many seconds for a response at most."""
-        return replace(self, tries=1, read_timeout=min(self.read_timeout or seconds, seconds))
+        return replace(
+            self,
+            tries=1,
+            read_timeout=min(self.read_timeout or seconds, seconds),
+            query_timeout=min(self.query_timeout or seconds, seconds),
+        )
 
     def base(self, service: Service) -> str:
         return {"broker": self.broker, "coordinator": self.coordinator, "overlord": self.overlord}[service]

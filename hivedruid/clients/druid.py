@@ -6,10 +6,11 @@ import json
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from http.client import HTTPException
 from pathlib import Path
 from time import sleep
 from typing import Any, TypeVar, overload
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import requests
 from msgspec import ValidationError
@@ -19,6 +20,17 @@ from urllib3.exceptions import HTTPError
 from hivedruid.clients.address import DruidAddress, Service
 from hivedruid.clients.failures import AnswerError, UnavailableError, is_busy, is_page, refusal, unexpected
 from hivedruid.clients.fitting import fitted
+from hivedruid.clients.guarded import (
+    CONNECT_TIMEOUT,
+    LARGEST,
+    MAX_REDIRECTS,
+    Bounds,
+    UnfitError,
+    location_of,
+    origin_of,
+    parsed,
+    session,
+)
 from hivedruid.clients.wire import Acknowledgement, JsonObject, Status
 from hivedruid.druid.versions import DruidVersion, oldest
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, UsageError
@@ -30,12 +42,10 @@ M = TypeVar("M")
 _REFUSED = object()
 
 QUERY = "/druid/v2"
-CONNECT_TIMEOUT = 10.0
 CANCEL_TIMEOUT = 3.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before a request is repeated: doubled each time."""
 CHUNK = 1 << 16
-MAX_REDIRECTS = 4
 LEADERS: Mapping[Service, str] = {
     "coordinator": "/druid/coordinator/v1/leader",
     "overlord": "/druid/indexer/v1/leader",
@@ -124,7 +134,9 @@ class DruidClient:
             while (chunk := self._next(query_id, chunks)) is not None:
                 yield chunk
             finished = True
-        except (HTTPError, requests.RequestException) as error:
+        except UnfitError as error:
+            raise self._unfit("broker", error) from error
+        except (HTTPError, HTTPException, requests.RequestException, ValueError) as error:
             raise DruidError(
                 f"the answer of {self._where('broker')} ended early: {_reason(error)}",
                 hint="rerun the statement; `druid.query.timeout` limits how long a query may take",
@@ -199,6 +211,8 @@ class DruidClient:
                 sleep(min(FIRST_PAUSE * 2 ** (attempt - 2), LONGEST_PAUSE))
             try:
                 response = self._to_leader(method, service, path, body, stream, silence)
+            except UnfitError as error:
+                raise self._unfit(service, error) from error
             except (requests.exceptions.SSLError, requests.Timeout) as error:
                 raise self._unreachable(service, error) from error
             except requests.ConnectionError as error:
@@ -230,15 +244,14 @@ class DruidClient:
             )
             if not response.is_redirect and response.status_code not in (307, 308):
                 return response
-            target = urljoin(url, response.headers.get("Location", ""))
-            response.close()
+            target = location_of(response)
             if not self._is_known(service, target):
                 raise DruidError(
-                    f"{self._where(service)} redirects to {_origin(target)}, which is not the address of its leader",
+                    f"{self._where(service)} redirects to {origin_of(target)}, which is not the address of its leader",
                     hint="SET druid.url, druid.coordinator.url and druid.overlord.url to the addresses of the services",
                 )
             if service in LEADERS:
-                self._leaders[service] = _origin(target)
+                self._leaders[service] = origin_of(target)
             url = target
         raise UnavailableError(
             f"{self._where(service)} redirects in a loop: no leader is elected", hint="try again later"
@@ -246,8 +259,8 @@ class DruidClient:
 
     def _is_known(self, service: Service, target: str) -> bool:
         """Whether a redirect leads to an address that may receive credentials: a configured one, or the leader's."""
-        origin = _origin(target)
-        if origin in {_origin(self.address.base(known)) for known in ("broker", "coordinator", "overlord")}:
+        origin = origin_of(target)
+        if origin in {origin_of(self.address.base(known)) for known in ("broker", "coordinator", "overlord")}:
             return True
         if service not in LEADERS or (
             self.address.base(service).startswith("https:") and not origin.startswith("https:")
@@ -258,7 +271,7 @@ class DruidClient:
             timeout=(CONNECT_TIMEOUT, self.address.read_timeout or None),
             allow_redirects=False,
         )
-        return response.ok and _origin(response.text.strip()) == origin
+        return response.ok and origin_of(response.text.strip()) == origin
 
     def _patience(self) -> float:
         """The read timeout of queries: slightly longer than the query's own timeout."""
@@ -267,22 +280,27 @@ class DruidClient:
             return 0
         return max(address.read_timeout, address.query_timeout + 5)
 
+    def _longest(self) -> float:
+        """The seconds in which a response that is not streamed must be complete: what a query may take, at least."""
+        address = self.address
+        return max(address.read_timeout, address.query_timeout) if address.read_timeout and address.query_timeout else 0
+
     def _session(self) -> requests.Session:
         if self._open is None:
             address = self.address
-            session = requests.Session()
+            found = session(Bounds(self._longest(), LARGEST, follows=None))
             nearby = urlsplit(address.broker).hostname in ("localhost", "127.0.0.1", "::1")
-            session.trust_env = not nearby  # localhost is not reachable through a proxy
-            session.headers["Accept-Encoding"] = "identity" if nearby else "gzip"
-            session.headers["Content-Type"] = "application/json"
-            session.auth = _auth(address)
+            found.trust_env = not nearby  # localhost is not reachable through a proxy
+            found.headers["Accept-Encoding"] = "identity" if nearby else "gzip"
+            found.headers["Content-Type"] = "application/json"
+            found.auth = _auth(address)
             if address.ca_file:
-                session.verify = str(readable("druid.tls.ca.file", address.ca_file))
+                found.verify = str(readable("druid.tls.ca.file", address.ca_file))
             if address.certificate_file:
                 certificate = str(readable("druid.tls.certificate.file", address.certificate_file))
                 key = address.key_file and str(readable("druid.tls.key.file", address.key_file))
-                session.cert = (certificate, key) if key else certificate
-            self._open = session
+                found.cert = (certificate, key) if key else certificate
+            self._open = found
         return self._open
 
     # --- responses ---------------------------------------------------------------------------------------------
@@ -300,12 +318,12 @@ class DruidClient:
         if is_acknowledged and not body.strip():
             return shape()
         try:
-            found = json.loads(body)
+            found = parsed(body)
             if is_acknowledged:
                 fitted(found, JsonObject)
                 return shape()
             return fitted(found, shape)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             why = str(error) if isinstance(error, ValidationError) else "not JSON"
             raise self.unexpected(method, service, path, body, why) from None
 
@@ -315,17 +333,19 @@ class DruidClient:
         return unexpected(f"{method} {base}{path}", body, why)
 
     def _refusal(self, service: Service, response: requests.Response) -> ExecutionError:
-        try:
-            body = response.content
-        except (requests.RequestException, HTTPError):
-            body = b""
-        return refusal(response.status_code, body, self._where(service), self.address.query_timeout)
+        return refusal(response.status_code, response.content, self._where(service), self.address.query_timeout)
 
     def _where(self, service: Service) -> str:
         """The service as shown in messages."""
         base = self._leaders.get(service) or self.address.base(service)
         is_shared = base == self.address.broker and service != "broker"
         return f"Druid at {base}" if is_shared else f"Druid's {service} at {base}"
+
+    def _unfit(self, service: Service, error: UnfitError) -> DruidError:
+        return DruidError(
+            f"the answer of {self._where(service)} {error}",
+            hint="a proxy or another program may be answering instead of Druid: run hivedruid doctor",
+        )
 
     def _unreachable(self, service: Service, error: Exception) -> ConnectError:
         if isinstance(error, requests.exceptions.SSLError):
@@ -369,14 +389,6 @@ def _auth(address: DruidAddress) -> AuthBase:
         password = secret("druid.auth.password", address.password)
         return HTTPBasicAuth(address.username.encode(), password.encode())
     return _Nobody()
-
-
-def _origin(url: str) -> str:
-    """Scheme, host and port."""
-    parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{parts.scheme}://{host}:{port}"
 
 
 def _reason(error: BaseException) -> str:

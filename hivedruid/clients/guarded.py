@@ -21,7 +21,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import DecodeError, HTTPError, ReadTimeoutError
+from urllib3.exceptions import DecodeError, HTTPError, ProtocolError, ReadTimeoutError
 
 CONNECT_TIMEOUT = 10.0
 LARGEST_DOCUMENT = 16 << 20
@@ -41,8 +41,9 @@ class UnfitError(requests.RequestException):
 @dataclass(frozen=True)
 class Bounds:
     """`seconds` is the time of a whole response, 0 for none; it also bounds the silence of a request without a timeout.
-    A streamed response has neither bound. `follows` is the number of redirects; with None the caller handles them.
-    `origins`, if given, are the only addresses that get requests."""
+    Of a streamed response only the head is bounded, by the timeout of its request, unless it is an error. `follows` is
+    the number of redirects; with None the caller handles them. `origins`, if given, are the only addresses that get
+    requests."""
 
     seconds: float
     size: int = LARGEST_DOCUMENT
@@ -135,6 +136,8 @@ def _unreadable(error: Exception, request: requests.PreparedRequest, bounds: Bou
         return error
     if isinstance(error, ReadTimeoutError):
         return requests.ReadTimeout(f"no complete response within {bounds.seconds:g} s", request=request)
+    if isinstance(error, ProtocolError):  # the connection was lost
+        return requests.exceptions.ChunkedEncodingError(error, request=request)
     if isinstance(error, DecodeError):
         return UnfitError("cannot be decompressed", request=request)
     return UnfitError(f"is not valid HTTP: {error or type(error).__name__}", request=request)
@@ -234,7 +237,7 @@ class _Response(HTTPResponse):
 
     def begin(self) -> None:
         super().begin()
-        if self._timed is not None and getattr(_local, "is_streamed", False):
+        if self._timed is not None and getattr(_local, "is_streamed", False) and self.status < 300:
             self._timed.until = None
             self._timed._socket.settimeout(self._timed._silence)
 

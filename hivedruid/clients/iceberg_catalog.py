@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.catalog.iceberg_place import IcebergPlace
 from hivedruid.catalog.table import Table
+from hivedruid.clients.failures import MESSAGE_LENGTH
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError
 from hivedruid.iceberg.catalog import resolved
 from hivedruid.iceberg.tables import table_of
 from hivedruid.secret_text import redact
+from hivedruid.terminal import printable
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as Client
@@ -115,7 +117,7 @@ def _of_sqlalchemy(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _failure(place: IcebergPlace, error: Exception) -> HiveDruidError:
-    text = redact(str(error)).partition("\n")[0] or type(error).__name__
+    text = printable(redact(str(error)).partition("\n")[0][:MESSAGE_LENGTH]) or type(error).__name__
     if isinstance(error, ImportError) or (not isinstance(error, OSError) and "not installed" in text):
         extra = {"jdbc": " 'pyiceberg[sql-postgres]'", "glue": " 'pyiceberg[glue]'"}.get(place.type, "")
         return UsageError(

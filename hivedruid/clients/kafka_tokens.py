@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from threading import Lock
 from time import monotonic, time
@@ -14,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 from requests.auth import HTTPBasicAuth
 
+from hivedruid.clients.guarded import LARGEST_DOCUMENT, Bounds, UnfitError, parsed, session
 from hivedruid.clients.kafka_library import kafka_python
 from hivedruid.errors import ConnectError, HiveDruidError, KafkaError
 from hivedruid.kafka_secrets import OnlyDruidError
@@ -24,6 +26,8 @@ TIMEOUT = 30.0
 """Seconds to wait for a response."""
 _SHARE = 0.8
 """The share of a token's lifetime after which a new one is requested, as in Java's clients."""
+_LONGEST = 86_400.0
+"""Seconds for which a token is used at most, whatever its lifetime."""
 _LIFETIME = 3600.0
 """Seconds: the lifetime of tokens without signature by default."""
 
@@ -101,9 +105,12 @@ def _of_endpoint(source: TokenSource) -> tuple[str, float]:
     login = HTTPBasicAuth(source.client_id.encode(), source.client_secret.encode())
     headers = {"Accept": "application/json"}
     try:
-        response = requests.post(
-            source.endpoint, form, auth=login, headers=headers, timeout=TIMEOUT, allow_redirects=False
-        )
+        with session(Bounds(TIMEOUT, LARGEST_DOCUMENT)) as asking:
+            response = asking.post(source.endpoint, form, auth=login, headers=headers)
+    except UnfitError as error:
+        raise KafkaError(
+            f"the answer of the token endpoint {source.endpoint} {error}", hint=f"check {ENDPOINT}"
+        ) from None
     except requests.RequestException as error:
         raise ConnectError(
             f"cannot reach the token endpoint {source.endpoint}: {type(error).__name__}", hint=f"check {ENDPOINT}"
@@ -114,10 +121,26 @@ def _of_endpoint(source: TokenSource) -> tuple[str, float]:
             hint=f"check {ENDPOINT}, and clientId, clientSecret and scope in sasl.jaas.config",
         )
     try:
-        answer = response.json()
-        return str(answer["access_token"]), float(answer.get("expires_in", 0))
+        answer = parsed(response.content)
+        return _access_token(answer["access_token"]), _lifetime(answer.get("expires_in"))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise KafkaError(f"unexpected response of the token endpoint {source.endpoint}") from None
+
+
+def _access_token(given: Any) -> str:
+    """Raises ValueError for what cannot be sent as a token (RFC 6749, appendix A.12)."""
+    if not isinstance(given, str) or not given or not (given.isascii() and given.isprintable()):
+        raise ValueError("no token")
+    return given
+
+
+def _lifetime(given: Any) -> float:
+    """Seconds; some servers send text. A token whose lifetime is not known is used once."""
+    try:
+        seconds = float(given)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return min(max(seconds, 0.0), _LONGEST) if isfinite(seconds) else 0.0
 
 
 def _unsecured(options: dict[str, str]) -> tuple[str, float]:

@@ -13,11 +13,15 @@ import requests
 
 from hivedruid.catalog.avro_references import self_contained
 from hivedruid.catalog.properties import REGISTRY, REGISTRY_CREDENTIALS
+from hivedruid.clients.fitting import Exact, fitted
+from hivedruid.clients.guarded import LARGEST_DOCUMENT, MAX_REDIRECTS, Bounds, UnfitError, parsed, session
 from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.references import check_transport, secret
 
 TIMEOUT = 30.0
 """Seconds to wait for a response."""
+MOST_REFERENCES = 200
+"""Schemas that one schema may refer to, directly and indirectly."""
 
 
 class Reference(msgspec.Struct):
@@ -32,8 +36,8 @@ class StoredSchema(msgspec.Struct):
     """A schema as `/schemas/ids/…` and `/subjects/…` return it; a schema of Avro has no type."""
 
     schema: str
-    schemaType: str = "AVRO"  # noqa: N815
-    references: tuple[Reference, ...] = ()
+    schemaType: Exact[str | None] = "AVRO"  # noqa: N815
+    references: Exact[list[Reference] | None] = None
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,15 @@ def _resolved(registry: Registry, stored: StoredSchema, name: str) -> str:
 def _referenced(registry: Registry, stored: StoredSchema, name: str, found: set[str]) -> Iterator[str]:
     """The schemas that a schema refers to, each after those that it refers to. As in Confluent's client, the first
     version of a type counts."""
-    for reference in stored.references:
+    for reference in stored.references or ():
         if reference.name in found:
             continue
         found.add(reference.name)
+        if len(found) > MOST_REFERENCES:
+            raise ExecutionError(
+                f"{name} of the registry at {registry.url} refers to more than {MOST_REFERENCES} other schemas",
+                hint="a schema with all its types in one document can be given with avro.schema.literal",
+            )
         try:
             other = _version(registry, reference.subject, reference.version)
         except _MissingError:
@@ -130,7 +139,10 @@ def _get(registry: Registry, path: str, name: str) -> StoredSchema:
     url, reference = registry.url, registry.credentials
     user, _, password = secret(REGISTRY_CREDENTIALS, reference).partition(":") if reference else ("", "", "")
     try:
-        response = requests.get(f"{url}/{path}", auth=(user, password) if reference else None, timeout=TIMEOUT)
+        with session(Bounds(TIMEOUT, LARGEST_DOCUMENT, MAX_REDIRECTS)) as asking:
+            response = asking.fetch(f"{url}/{path}", auth=(user, password) if reference else None)
+    except UnfitError as error:
+        raise ExecutionError(f"the answer of the schema registry at {url} {error}", hint=f"check {REGISTRY}") from None
     except requests.RequestException as error:
         raise ConnectError(f"cannot reach the schema registry at {url}: {type(error).__name__}") from None
     if response.status_code == 404:
@@ -141,10 +153,10 @@ def _get(registry: Registry, path: str, name: str) -> StoredSchema:
             hint=f"check {REGISTRY} and {REGISTRY_CREDENTIALS}" if response.status_code in (401, 403) else None,
         )
     try:
-        stored = msgspec.json.decode(response.content, type=StoredSchema)
-    except msgspec.MsgspecError as error:
+        stored = fitted(parsed(response.content), StoredSchema)
+    except ValueError as error:
         raise ExecutionError(f"unexpected response of the schema registry at {url}: {error}") from None
-    if stored.schemaType != "AVRO":
+    if stored.schemaType not in (None, "AVRO"):
         raise UnsupportedError(
             f"{name} of the registry at {url} is of type {stored.schemaType}, which is not supported",
             hint="register a schema of Avro",

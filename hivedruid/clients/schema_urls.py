@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from time import monotonic
 from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from hivedruid.catalog.avro import LITERAL, URL, parse_schema
+from hivedruid.clients.guarded import LARGEST_DOCUMENT, MAX_REDIRECTS, Bounds, UnfitError, session
 from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.filesystems import Access, local_copy
 
 TIMEOUT = 30.0
 """Seconds in which a server must have sent a schema."""
-LARGEST = 16 << 20
-"""Bytes of the largest schema that is read."""
-_READ = 1 << 16
-"""Bytes read at once."""
 
 
 def schema_at(url: str, owner: str, settings: Mapping[str, str]) -> str:
@@ -51,22 +46,18 @@ def _of_file(url: str, owner: str, settings: Mapping[str, str]) -> bytes:
 
 def _of_server(url: str, shown: str, owner: str) -> bytes:
     message = f"cannot read {URL} of {owner}: {shown}"
-    deadline, data = monotonic() + TIMEOUT, b""
     try:
-        with requests.get(url, timeout=TIMEOUT, stream=True) as response:
-            if not response.ok:
-                raise ExecutionError(f"{message} returned HTTP status {response.status_code}", hint=f"check {URL}")
-            while part := response.raw.read1(_READ, decode_content=True):
-                data += part
-                if len(data) > LARGEST:
-                    raise ExecutionError(f"{message} has more than {LARGEST >> 20} MB, which no schema has")
-                if monotonic() > deadline:
-                    raise ConnectError(f"{message} did not send the schema within {TIMEOUT:.0f} s")
-            return data
+        with session(Bounds(TIMEOUT, LARGEST_DOCUMENT, follows=MAX_REDIRECTS)) as asking:
+            response = asking.fetch(url)
+    except UnfitError as error:
+        raise ExecutionError(f"{message} {error}", hint=f"check {URL}") from None
     except requests.Timeout:
-        raise ConnectError(f"{message} did not respond within {TIMEOUT:.0f} s") from None
-    except (requests.RequestException, HTTPError, ValueError) as error:
+        raise ConnectError(f"{message} did not send the schema within {TIMEOUT:g} s") from None
+    except (requests.RequestException, ValueError) as error:
         raise ConnectError(f"{message} cannot be reached: {type(error).__name__}", hint=f"check {URL}") from None
+    if not response.ok:
+        raise ExecutionError(f"{message} returned HTTP status {response.status_code}", hint=f"check {URL}")
+    return response.content
 
 
 def _shown(url: str) -> str:

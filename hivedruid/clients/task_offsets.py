@@ -14,6 +14,7 @@ import requests
 
 from hivedruid import instants
 from hivedruid.clients.feed_offsets import feed_offsets
+from hivedruid.clients.guarded import Bounds, parsed, session
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task
@@ -68,14 +69,15 @@ def _end_offsets(spec: Mapping[str, Any]) -> Offsets:
 def _asked(task: Task) -> Offsets | None:
     """The next offset of each partition; empty if the task does not return them, None if it cannot be reached."""
     try:
-        with requests.Session() as session:
-            session.trust_env = False  # neither a proxy nor credentials of the environment
+        with session(Bounds(_TIMEOUT[1])) as asking:
+            asking.trust_env = False  # neither a proxy nor credentials of the environment
             url = f"http://{task.location}{path_of(TASK_OFFSETS, task.id)}"
-            response = session.get(url, timeout=_TIMEOUT, allow_redirects=False)
-            found = response.json() if response.ok else None
-    except requests.JSONDecodeError:
-        return {}
-    except (requests.RequestException, ValueError):
+            response = asking.get(url, timeout=_TIMEOUT)
+    except requests.RequestException:
         return None
+    try:
+        found = parsed(response.content) if response.ok else None
+    except ValueError:
+        return {}
     pairs = found.items() if isinstance(found, dict) else ()
     return {int(key): value for key, value in pairs if key.isdecimal() and type(value) is int}

@@ -239,6 +239,7 @@ class World:
         """Everything that a user would see: notes, and the rows of the result."""
         told: list[str] = []
         conf = {"druid.url": self.url, "hive.druid.maxTries": "1", "hivedruid.segment.load.timeout": "PT1S"}
+        conf["hivedruid.ingestion.timeout"] = "PT0.1S"
         self.druid.sent, self.druid.is_new = None, "'START'" in text
         with Session(self.home, hiveconf=conf, note=told.append) as session:
             (statement,) = session.statements(text)
