@@ -13,6 +13,7 @@ import os
 import pwd
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from errno import EACCES, EPERM, EROFS
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -149,7 +150,8 @@ def _opened(path: Path) -> Lock:
 
 
 def _cannot_open(path: Path, error: OSError) -> ExecutionError:
-    return ExecutionError(f"cannot open the lock file {path}: {error}")
+    hint = "choose a folder that you may write to with --home" if error.errno in (EROFS, EACCES, EPERM) else None
+    return ExecutionError(f"cannot open the lock file {path}: {error}", hint=hint)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid import configuration, script
+from hivedruid.catalog.failures import catalog_errors
 from hivedruid.catalog.opening import copy_catalog, is_shared, of_home, open_catalog
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalogs import Catalogs
@@ -229,7 +230,7 @@ class Session:
         parsed = self._without_secrets(anchored(parse(statement, self._macros)))
         if isinstance(parsed, SourceScript):
             raise ExecutionError(self._unreadable, span=statement.span(0, len(statement.text)))
-        with with_position(statement), self._with_closest_table():
+        with with_position(statement), catalog_errors(), self._with_closest_table():
             snapshot = self._gathered(parsed)
             self._note_facts(snapshot)
             if isinstance(parsed, Explain):
@@ -311,8 +312,7 @@ class Session:
         from hivedruid.actions.execute import execute
         from hivedruid.actions.explain import user_level
 
-        names = [action.names_only for action in built.actions if action.names_only is not None]
-        answer = execute(names, self._get_services(), "", lambda _: ())
+        answer = execute([a.names_only for a in built.actions if a.names_only], self._get_services(), "", lambda _: ())
         first = mask_text(parsed.source.text.strip()).partition("\n")[0]
         heading = f"-- {parsed.source.file or 'line'}:{parsed.source.line}: {first}"
         return (

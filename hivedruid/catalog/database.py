@@ -5,12 +5,14 @@ One file, so that one commit decides what a reader sees. The schema is in `migra
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import closing
-from errno import ENOSPC
+from contextlib import closing, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from hivedruid.catalog.carried_over import add_functions
+from hivedruid.catalog.failures import hint_of, lost_catalog
 from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.errors import ExecutionError
 from hivedruid.private import private_file, private_home
@@ -21,13 +23,29 @@ BUSY = 30.0
 """Seconds to wait while another process writes."""
 
 
+_SMALLEST = 512
+"""The bytes of the smallest page of SQLite: a shorter file is an empty database for it."""
+_HELD = {
+    "warehouse/tables": "the files of managed tables",
+    "segments": "segments of Druid tables",
+}
+"""The folders of a home that have the rows of tables, and what is in them."""
+
+
 def open_database(home: Path) -> CatalogConnection:
-    """The catalog database of a home folder, created or migrated if needed.
+    """The catalog database of a home folder, created or migrated if needed; a copy of it that cannot be changed if the
+    folder can only be read.
 
     The connection is in autocommit mode: a transaction is `BEGIN IMMEDIATE` … `COMMIT`, one writer at a time.
-    Raises ExecutionError if the folder cannot be written, the file is not a catalog, or a newer hivedruid wrote it.
+    Raises ExecutionError if the folder cannot be written, the file is not a catalog or is lost, or a newer hivedruid
+    wrote it.
     """
     path = home / FILE_NAME
+    if path.is_file() and not (os.access(home, os.W_OK) and os.access(path, os.W_OK)):
+        connection = copy_database(home)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+    _check_present(home, path)
     try:
         private_home(home)
         private_file(path)  # SQLite gives its log the permissions of the file
@@ -44,13 +62,25 @@ def open_database(home: Path) -> CatalogConnection:
 
 def _hint(home: Path, error: Exception) -> str:
     """What to do about a catalog that cannot be opened."""
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or getattr(error, "errno", None) == ENOSPC:
-        return "free space on the disk, or choose another folder with --home"
     if home.exists() and not home.is_dir():
         return f"{home} is not a folder: choose another one with --home"
-    if isinstance(error, PermissionError):
-        return "choose a folder that you may write to with --home"
-    return "choose a folder on a local disk with --home; SQLite's locks do not work on most network file systems"
+    return hint_of(error)
+
+
+def _check_present(home: Path, path: Path) -> None:
+    """Raises ExecutionError if the catalog is missing or empty, but the home has rows of tables."""
+    if path.exists() and (not path.is_file() or path.stat().st_size >= _SMALLEST):
+        return
+    found = [text for folder, text in _HELD.items() if _has_entries(home / folder)]
+    if found:
+        raise lost_catalog(path, " and ".join(found))
+
+
+def _has_entries(folder: Path) -> bool:
+    try:
+        return any(True for _ in folder.iterdir())
+    except OSError:
+        return False
 
 
 def copy_database(home: Path) -> CatalogConnection:
@@ -59,17 +89,33 @@ def copy_database(home: Path) -> CatalogConnection:
     Nothing is written to the folder, which need not exist. Raises ExecutionError as `open_database` does.
     """
     path = home / FILE_NAME
+    _check_present(home, path)
     connection = in_memory(CatalogConnection)
     try:
         if path.exists():
-            with closing(connect(path, mode="ro", patience=BUSY)) as source:
-                source.backup(connection)
+            _copy(path, connection)
         connection.execute("PRAGMA foreign_keys = ON")
         _version(connection, path)
         migrate(connection)
     except (OSError, sqlite3.Error) as error:
-        raise ExecutionError(f"cannot read the catalog {path}: {error}") from error
+        raise ExecutionError(f"cannot read the catalog {path}: {error}", hint=_hint(home, error)) from error
     return connection
+
+
+def _copy(path: Path, target: sqlite3.Connection) -> None:
+    """Copy a database file. Where SQLite cannot create the files of its log, they are copied first."""
+    try:
+        with closing(connect(path, mode="ro", patience=BUSY)) as source:
+            source.backup(target)
+    except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK):
+            raise
+        with TemporaryDirectory() as folder:
+            for name in (path.name, f"{path.name}-wal"):
+                with suppress(FileNotFoundError):
+                    (Path(folder) / name).write_bytes((path.parent / name).read_bytes())
+            with closing(connect(Path(folder) / path.name, mode="rw", patience=BUSY)) as source:
+                source.backup(target)
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:

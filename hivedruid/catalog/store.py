@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from hivedruid.catalog.connection import Connection
 from hivedruid.catalog.constraints import constraints_json, constraints_of_json
+from hivedruid.catalog.failures import catalog_error
 from hivedruid.catalog.kinds import KINDS
 from hivedruid.catalog.layout import order_json, order_of_json, spec_json, spec_of_json
 from hivedruid.catalog.properties import TOPIC_PATTERN
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
-from hivedruid.errors import CatalogStateError, ExecutionError, SemanticError, did_you_mean
+from hivedruid.errors import CatalogStateError, SemanticError, did_you_mean
 from hivedruid.secret_text import redact
 
 DEFAULT_DATABASE = "default"
@@ -61,14 +62,14 @@ class Catalog:
             return
         try:
             self.connection.begin()
-        except sqlite3.OperationalError as error:
-            raise write_error(error) from error
+        except sqlite3.DatabaseError as error:
+            raise catalog_error(error) from error
         try:
             yield self.connection
             self.connection.commit()
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
             self._roll_back()
-            raise write_error(error) from error
+            raise catalog_error(error) from error
         except BaseException:
             self._roll_back()
             raise
@@ -270,17 +271,6 @@ class Catalog:
     def _require_database(self, name: str) -> None:
         if self.database_comment(name) is None:
             raise CatalogStateError(f"Database does not exist: {name}", hint=did_you_mean(name, self.databases()))
-
-
-def write_error(error: sqlite3.Error) -> ExecutionError:
-    """The error for a failed write of SQLite, with the next step."""
-    hint = (
-        "make sure that the home folder is writable and on a local disk that is not full, or choose another one with"
-        " --home"
-    )
-    if "locked" in str(error):
-        hint = "another hivedruid process is writing to this home folder; try again later"
-    return ExecutionError(f"cannot write the catalog: {error}", hint=hint)
 
 
 def _new_id() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hivedruid.catalog.failures import hint_of
 from hivedruid.druid.interval_sets import ALL, Cover
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
@@ -213,4 +214,5 @@ class Manifest:
                     self._connection.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
-            raise DruidError(f"cannot change the segment manifest: {error}", hint="nothing was changed") from error
+            hint = f"nothing was changed; {hint_of(error)}"
+            raise DruidError(f"cannot change the segment manifest: {error}", hint=hint) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from hivedruid import locks
@@ -35,7 +35,9 @@ class Storage:
         return self.home / "tmp"
 
     def reading(self) -> AbstractContextManager[None]:
-        """The lock of a query, held from reading the manifest to the last row."""
+        """The lock of a query, held from reading the manifest to the last row; none in a home that can only be read."""
+        if self.home.is_dir() and not os.access(self.home, os.W_OK):
+            return nullcontext()
         return locks.shared(self._segments / "readers.lock")
 
     @contextmanager

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from hivedruid.catalog import database
 from hivedruid.catalog import types as t
 from hivedruid.catalog.database import FILE_NAME, copy_database, open_database
+from hivedruid.catalog.failures import catalog_error
 from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.catalog.places import Places
-from hivedruid.catalog.store import Catalog, from_json, to_json, write_error
+from hivedruid.catalog.store import Catalog, from_json, to_json
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import ExecutionError, SemanticError
 from hivedruid.sqlite_waits import CatalogConnection, in_memory
@@ -210,7 +211,7 @@ def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ExecutionError, match="full") as error:
         Catalog(connection).add(replace(WIKI, comment="x" * 100_000))
-    assert "not full" in (error.value.hint or "")
+    assert "free space on the disk" in (error.value.hint or "")
     assert Catalog(connection).tables("default") == ()
     connection.close()
 
@@ -224,7 +225,7 @@ def test_a_disk_that_is_full_before_the_catalog_exists() -> None:
 
 
 def test_write_error_for_other_reasons() -> None:
-    assert "local disk" in (write_error(sqlite3.OperationalError("disk I/O error")).hint or "")
+    assert "local disk" in (catalog_error(sqlite3.OperationalError("disk I/O error")).hint or "")
 
 
 # ---- opening

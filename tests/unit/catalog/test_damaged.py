@@ -1,0 +1,128 @@
+"""Catalogs that are lost or damaged, on a disk that is full or read-only: what can be read is read, and each error says
+what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivedruid.catalog.database import FILE_NAME
+from hivedruid.errors import ExecutionError
+from hivedruid.session import Session
+from tests.support.read_only import on_read_only_disk, on_small_disk
+
+
+def run(session: Session, text: str) -> list[tuple[Any, ...]]:
+    return [row for statement in session.statements(text) for row in session.execute(statement).rows]
+
+
+TABLE = (
+    "CREATE EXTERNAL TABLE t (__time TIMESTAMP, s STRING) STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'"
+)
+SCRIPT = """
+import sys
+from pathlib import Path
+from hivedruid.errors import HiveDruidError
+from hivedruid.session import Session
+
+def run(session, text):
+    return [row for statement in session.statements(text) for row in session.execute(statement).rows]
+
+home = Path(sys.argv[1])
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    with Session(folder) as session:
+        run(session, f"{TABLE}; CREATE TABLE m (a INT)")
+    (folder / "warehouse" / "tables" / "0190").mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.parametrize("content", [None, b"", b"x"])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_lost_catalog(home: Path, content: bytes | None, *, dry_run: bool) -> None:
+    file = home / FILE_NAME
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ExecutionError, match="is missing or empty, but the home folder contains") as error:
+        Session(home, dry_run=dry_run)
+    assert "restore catalog.sqlite from a backup" in str(error.value.hint)
+    assert (file.read_bytes() if file.exists() else None) == content
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_a_home_without_rows_gets_a_new_catalog(tmp_path: Path, content: bytes | None) -> None:
+    (tmp_path / "warehouse" / "tables").mkdir(parents=True)
+    if content is not None:
+        (tmp_path / FILE_NAME).write_bytes(content)
+    with Session(tmp_path) as session:
+        assert run(session, "SHOW TABLES") == []
+
+
+def test_a_page_of_garbage(home: Path) -> None:
+    """The first page is right, so that the file opens."""
+    file = home / FILE_NAME
+    pages = file.read_bytes()
+    file.write_bytes(pages[:4096] + b"\xa5" * (len(pages) - 4096))
+    with (
+        pytest.raises(ExecutionError, match=r"the catalog is damaged|cannot open the catalog") as error,
+        Session(home) as session,
+    ):
+        run(session, "SHOW TABLES")
+    assert "restore catalog.sqlite from a backup" in str(error.value.hint)
+
+
+def test_a_read_only_home(home: Path) -> None:
+    code = """
+with Session(home) as session:
+    print(run(session, "SHOW TABLES"), len(run(session, "DESCRIBE t")), run(session, "SELECT count(*) FROM t"))
+    for statement in ("CREATE DATABASE d", "DROP TABLE t", "INSERT INTO t SELECT current_timestamp(), 'x'"):
+        try:
+            run(session, statement)
+        except HiveDruidError as error:
+            print(error.message, "|", error.hint)
+"""
+    tables, *refusals = on_read_only_disk(home, SCRIPT + code).splitlines()
+    assert tables == "[('m',), ('t',)] 2 [(0,)]"
+    assert len(refusals) == 3
+    assert all("ead-only" in each or "readonly" in each for each in refusals)
+    assert all("choose a folder that you may write to with --home" in each for each in refusals)
+
+
+def test_a_read_only_home_with_a_log(home: Path) -> None:
+    """A process that was killed has left its last changes in the log."""
+    code = """
+import os
+session = Session(home)
+run(session, "CREATE DATABASE late")
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", SCRIPT + code, str(home)], check=True)
+    assert (home / f"{FILE_NAME}-wal").stat().st_size > 0
+    (home / f"{FILE_NAME}-shm").unlink()
+    shown = on_read_only_disk(home, SCRIPT + "with Session(home) as session: print(run(session, 'SHOW DATABASES'))")
+    assert shown.strip() == "[('default',), ('late',)]"
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    code = """
+with Session(home) as session:
+    try:
+        for number in range(10_000):
+            run(session, f"CREATE DATABASE d{number} COMMENT '{'x' * 1000}'")
+    except HiveDruidError as error:
+        print(error.message, "|", error.hint)
+    print(len(run(session, "SHOW DATABASES")) > 1)
+"""
+    refusal, can_read = on_small_disk(tmp_path, "1m", SCRIPT + code).splitlines()
+    assert "cannot write the catalog" in refusal
+    assert "free space on the disk" in refusal
+    assert can_read == "True"
