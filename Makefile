@@ -128,6 +128,7 @@ soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)
 	@$(BIN)/python -m pytest --references check $(REFERENCES)
 	@$(BIN)/python -m tests.dialect
+	@$(BIN)/python -m tests.support.pruned_tables $$(date +%s) 10
 	@HIVEDRUID_KILL_EVERY=1 $(BIN)/python -m pytest -k killed tests/integration tests/unit/spark
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode connect
 	@$(BIN)/python -m tests.support.spark_elsewhere --mode standalone

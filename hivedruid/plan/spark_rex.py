@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.types import BIGINT, INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
+from hivedruid.catalog.types import INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
 from hivedruid.plan import literals
 from hivedruid.plan.java_calls import is_java, java_sql, returned
 from hivedruid.plan.masks import MASKS
@@ -29,6 +29,7 @@ from hivedruid.plan.spark_casts import (
 from hivedruid.plan.spark_collections import COLLECTIONS
 from hivedruid.plan.spark_hash import HASHES
 from hivedruid.plan.spark_numbers import NUMBERS
+from hivedruid.plan.spark_pruning import COMPARISONS, Pruning, compared, whole
 from hivedruid.plan.spark_strings import STRINGS
 from hivedruid.plan.spark_text import TEXTS, quote_identifier, quote_string
 from hivedruid.plan.spark_times import TIMES, interval_part, with_hidden_times
@@ -70,36 +71,17 @@ _MOST_COMPARISONS = 100
 """More comparisons in place of IN would be a deep expression."""
 
 
-_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
-_WHOLE_DOUBLES = 1 << 53
-
-
-def _whole(args: tuple[Rex, ...]) -> tuple[Rex, ...]:
-    """The operands of a comparison. A bigint column and a double that is a whole number, such as that of a string, are
-    compared as bigints: the result is the same below 2⁵³, and Spark passes the condition to the table without a cast of
-    the column."""
-    if not any(isinstance(a, Ref) and a.type == BIGINT for a in args):
-        return args
-    return tuple(Literal(BIGINT, int(a.value)) if isinstance(a, Literal) and _is_whole(a.value) else a for a in args)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_DOUBLES
-
-
 class SparkRex:
     """Renders expressions of one query; `names` maps the id of a column to its name where the text is used."""
 
-    def __init__(self, zone: str, subquery: Callable[[Subquery], str]) -> None:
+    def __init__(self, zone: str, subquery: Callable[[Subquery], str], pruning: Pruning = Pruning()) -> None:  # noqa: B008
         self.zone = zone
         self.is_utc = zone.upper() in ("UTC", "Z", "GMT", "ETC/UTC")
         self.subquery = subquery
         self.names: Mapping[str, str] = {}
         self.outer: Mapping[str, str] = {}
         """Names of columns of the statement around the query."""
-        self.of_partitions = False
-        """Whether Iceberg may evaluate the conditions for partition values: at a null among strings its IN fails, and
-        so does NOT of a prefix."""
+        self.pruning = pruning
         self.hides_prefixes = False
         """Whether LIKE must not be passed to Iceberg."""
 
@@ -166,14 +148,13 @@ class SparkRex:
         return f"{sql} {'DESC' if key.descending else 'ASC'} NULLS {nulls}"
 
     def _call(self, rex: Call) -> str:
-        if rex.op in _COMPARISONS or rex.op == "in":
-            rex = with_hidden_times(rex)
         op, args = rex.op, rex.args
+        if op in COMPARISONS or op == "in":
+            return compared(with_hidden_times(rex), self.pruning, self._unchanged)
         if op in ("+", "-") and any(a.type.name.startswith("interval") for a in args):
             return self._interval_arithmetic(rex)
         if op in BINARY_OPERATORS:
-            left, right = (self._operand(a, rex.type) for a in (_whole(args) if op in _COMPARISONS else args))
-            return f"({left} {op} {right})"
+            return self._binary(op, args, rex.type)
         if op in ("and", "or"):
             terms = with_lists(args) if op == "or" else args
             return "(" + f" {op.upper()} ".join(self._sql(a) for a in terms) + ")"
@@ -188,8 +169,6 @@ class SparkRex:
             return f"{function}({'0, ' * place}{self._sql(args[0])})"
         if op.startswith("extract_"):
             return f"{_EXTRACT.get(op[8:], op[8:])}({self.local(args[0])})"
-        if op == "in" and self.of_partitions and args[0].type.is_string:
-            return self._string_in(rex)
         special = SPARK.get(op)
         if special is not None:
             sql = special(self, rex)
@@ -199,6 +178,19 @@ class SparkRex:
         if is_java(rex):
             return returned(rex, java_sql(rex, self._sql))
         return f"{op}({', '.join(self.local(a) for a in args)})"  # functions of a time use the session's calendar
+
+    def _binary(self, op: str, args: tuple[Rex, ...], result: HiveType) -> str:
+        left, right = (self._operand(a, result) for a in args)
+        return f"({left} {op} {right})"
+
+    def _unchanged(self, rex: Rex) -> str:
+        """A comparison without regard to what readers skip."""
+        if isinstance(rex, Call) and rex.op in COMPARISONS:
+            return self._binary(rex.op, whole(rex.args), rex.type)
+        if isinstance(rex, Call) and rex.op == "in":
+            is_refused = self.pruning.by_partitions and rex.args[0].type.is_string
+            return self._string_in(rex) if is_refused else _in(self, rex)
+        return self._sql(rex)
 
     def _string_in(self, rex: Call) -> str:
         """IN as comparisons, which Iceberg evaluates for null, too; many of them are not passed to Iceberg."""
@@ -411,7 +403,7 @@ def _like(s: SparkRex, rex: Call) -> str:
 
 
 def _not(s: SparkRex, rex: Call) -> str:
-    before, s.hides_prefixes = s.hides_prefixes, s.of_partitions
+    before, s.hides_prefixes = s.hides_prefixes, s.pruning.by_partitions
     try:
         return f"(NOT {s._sql(rex.args[0])})"
     finally:
@@ -479,7 +471,6 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     "is_not_false": _postfix("IS NOT FALSE"),
     "negative": lambda s, rex: f"(- {s._sql(rex.args[0])})",
     "~": lambda s, rex: f"(~ {s._sql(rex.args[0])})",
-    "in": _in,
     "like": _like,
     "case": _case,
     "cast": lambda s, rex: s.cast(rex),

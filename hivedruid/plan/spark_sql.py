@@ -12,6 +12,7 @@ from hivedruid.plan import nodes
 from hivedruid.plan.java_calls import has_times, is_java
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, both, has, refs
+from hivedruid.plan.spark_pruning import Pruning
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 
@@ -32,11 +33,10 @@ Leaf = Callable[[Node], View | None]
 """The view for a leaf, or None if the node is not a leaf."""
 
 
-def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None, *, of_partitions: bool) -> str:
-    """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`. `of_partitions`: it
-    reads a table with partitions, by itself, in a subquery, or through a view."""
-    writer = _Writer(zone, leaf)
-    writer.rex.of_partitions = of_partitions
+def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | None, pruning: Pruning) -> str:
+    """The node as one SELECT whose output columns, in order, are named by their ids, or by `names`. `pruning`
+    is that of the tables that it reads, by itself, in a subquery, or through a view."""
+    writer = _Writer(zone, leaf, pruning)
     writer.uses_ids = any(has(rex, Subquery) for each in node.walk() for rex in each.expressions())
     wanted = names or tuple(c.id for c in node.columns)
     query = writer.query(node, wanted)
@@ -53,9 +53,9 @@ def to_spark_sql(node: Node, zone: str, leaf: Leaf, names: tuple[str, ...] | Non
 def expressions_sql(expressions: Sequence[Rex], rex: SparkRex, leaf: Leaf, names: Mapping[str, str]) -> list[str]:
     """Expressions of a statement that is not a query, whose columns have these names; `rex` has the time zone and the
     options."""
-    writer = _Writer(rex.zone, leaf)
+    writer = _Writer(rex.zone, leaf, rex.pruning)
     writer.uses_ids = True
-    writer.rex.of_partitions, writer.rex.outer = rex.of_partitions, names
+    writer.rex.outer = names
     return [writer.rex.sql(each, names) for each in expressions]
 
 
@@ -171,9 +171,9 @@ def _is_one_value(node: Node) -> bool:
 
 
 class _Writer:
-    def __init__(self, zone: str, leaf: Leaf) -> None:
+    def __init__(self, zone: str, leaf: Leaf, pruning: Pruning) -> None:
         self.leaf = leaf
-        self.rex = SparkRex(zone, self._subquery)
+        self.rex = SparkRex(zone, self._subquery, pruning)
         self.outside: list[set[str]] = []
         """The columns of the outer queries that the current subqueries read."""
         self.uses_ids = False

@@ -305,7 +305,7 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
         return len(inputs) + len(computed)
 
     def text_of(node: Node, names: tuple[str, ...] | None = None) -> str:
-        return to_spark_sql(node, known.zone, leaf, names, of_partitions=tables.has_partitions)
+        return to_spark_sql(node, known.zone, leaf, names, tables.pruning)
 
     def leaf(node: Node) -> View | None:
         if isinstance(node, DruidQuery):

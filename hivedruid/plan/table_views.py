@@ -8,6 +8,7 @@ from dataclasses import replace
 from hivedruid.plan.ctes import table_scans
 from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.physical import TableInput
+from hivedruid.plan.spark_pruning import Pruning
 
 
 class TableViews:
@@ -34,8 +35,7 @@ class TableViews:
                 group = self._groups[number]
                 self._groups[number] = replace(group, columns=tuple(dict.fromkeys((*group.columns, *item.columns))))
             self._numbers[id(scan)] = number
-        self.has_partitions = any(group.table.partition_spec for group in self._groups)
-        """Whether a table with partitions is read."""
+        self.pruning = Pruning.of(group.table for group in self._groups)
 
     def number(self, scan: TableScan) -> int:
         """The number of the input that the scan reads."""

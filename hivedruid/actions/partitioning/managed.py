@@ -23,6 +23,7 @@ from hivedruid.iceberg.pruning import matching as matching_files
 from hivedruid.plan import fold
 from hivedruid.plan.file_counts import FileCount
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, disjunction
+from hivedruid.plan.spark_pruning import Pruning
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 
@@ -181,4 +182,4 @@ def _ids(table: Table) -> Mapping[str, str]:
 def condition_sql(condition: Rex, table: Table, zone: str) -> str:
     """As Spark's SQL over the columns of the table."""
     names = {id_: quote_identifier(name) for id_, name in _ids(table).items()}
-    return SparkRex(zone, lambda _: "").sql(condition, names)
+    return SparkRex(zone, lambda _: "", Pruning.of((table,))).sql(condition, names)

@@ -21,6 +21,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.errors import ExecutionError
 from hivedruid.plan.nodes import PlanColumn
+from hivedruid.plan.spark_pruning import Pruning
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.plan.tiers import removed_rows
@@ -83,7 +84,9 @@ def _condition(table: Table, batch: Batch, services: Services) -> str:
     """The rows that a batch removes, as Spark's SQL."""
     columns = tuple(PlanColumn(column.name, column.name, column.type) for column in table.columns)
     rex = removed_rows(columns, batch, Batches(services.catalog).of(batch.table_id))
-    return SparkRex("UTC", lambda _: "").sql(rex, {column.id: quote_identifier(column.name) for column in columns})
+    return SparkRex("UTC", lambda _: "", Pruning.of((table,))).sql(
+        rex, {column.id: quote_identifier(column.name) for column in columns}
+    )
 
 
 def rows_of(job: LoadJob, services: Services) -> int:

@@ -27,6 +27,7 @@ from hivedruid.plan.convert import Converter
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, Subquery, conjunction, has, is_random, refs, substitute
 from hivedruid.plan.scope import Relation, Scope
+from hivedruid.plan.spark_pruning import Pruning
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_text import quote_identifier
 from hivedruid.plan.split import optimized, spark_job
@@ -64,8 +65,7 @@ def merge(statement: Merge, snapshot: Snapshot, note: Note | None) -> StatementP
     kept, names = _source(node, used, builder)
     plan = optimized(kept, builder)
     job = spark_job(plan, tuple(names.values()), snapshot)
-    writer = SparkRex(plan.zone, lambda _: "")
-    writer.of_partitions = bool(table.partition_spec)
+    writer = SparkRex(plan.zone, lambda _: "", Pruning.of((table,)))
     target = {c.id: f"t.{quote_identifier(d.field_name)}" for c, d in zip(clauses.columns, table.columns, strict=True)}
     texts = {**target, **{id_: f"s.{quote_identifier(name)}" for id_, name in names.items()}}
     rules = list(conditions(table, snapshot))

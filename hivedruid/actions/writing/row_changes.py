@@ -29,6 +29,7 @@ from hivedruid.plan.build import Builder
 from hivedruid.plan.kept_rows import KeptRows
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Literal, Over, Rex, Subquery, conjunction, has, is_random, substitute
+from hivedruid.plan.spark_pruning import Pruning, truncation
 from hivedruid.plan.spark_rex import SparkRex
 from hivedruid.plan.spark_sql import expressions_sql
 from hivedruid.plan.spark_text import quote_identifier
@@ -223,8 +224,7 @@ def _with_subqueries(
     kept, expressions = KeptRows.of([*changes, *(found.values if columns else ())])
     plans = {view: optimized(part, builder) for view, part in kept.views.items()}
     jobs = {view: spark_job(plan, tuple(c.id for c in kept.views[view].columns), facts) for view, plan in plans.items()}
-    rex = SparkRex(builder.zone, lambda _: "")
-    rex.of_partitions = bool(table.partition_spec)
+    rex = SparkRex(builder.zone, lambda _: "", Pruning.of((table,)))
     stored = {column.name: column.field_name for column in table.columns}
     names = {column.id: f"t.{quote_identifier(stored[column.name])}" for column in found.scan.columns}
     kept_values = expressions[len(changes) :]
@@ -259,8 +259,7 @@ def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Sna
     condition = conjunction(terms)
     if isinstance(condition, Literal) and condition.value is not True:
         return nothing
-    writer = SparkRex(plan.zone, lambda _: "")
-    writer.of_partitions = bool(changed.partition_spec)
+    writer = SparkRex(plan.zone, lambda _: "", Pruning.of((changed,)))
     stored = {column.name: column.field_name for column in changed.columns}
     names = {column.id: quote_identifier(stored.get(column.name, column.name)) for column in read.values()}
     return ChangeTableRows(
@@ -269,7 +268,7 @@ def _action(table: Table, columns: Sequence[Column], plan: QueryPlan, facts: Sna
         _assignments(changed, columns, found.values, found.scan, facts, lambda value: writer.sql(value, names)),
         tiered,
         files=facts.file_count(found.scan, condition),
-        by_rows=condition is not None and not is_decided_by_files(condition),
+        by_rows=condition is not None and not (is_decided_by_files(condition) and not truncation(changed)),
     )
 
 
