@@ -33,6 +33,12 @@ LIMITS: tuple[Difference, ...] = (
         "Spark's timestamps have microsecond precision, Druid's millisecond precision",
     ),
     Difference(
+        "a TIMESTAMP from `1969-12-31 23:59:59.001` to `1969-12-31 23:59:59.999999` in ORC files",
+        "is stored, and read as a second later",
+        "INSERT, UPDATE and MERGE are an error",
+        "Hive's ORC library rounds negative seconds; Spark and Iceberg use the same one",
+    ),
+    Difference(
         "`INTERVAL '1.123456789' SECOND`",
         "keeps nine fractional digits",
         "keeps six fractional digits and prints three zeros after them",

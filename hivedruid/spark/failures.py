@@ -17,6 +17,7 @@ from hivedruid.spark import missing_jars, worker_python
 from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
 from hivedruid.spark.function_calls import MARK
+from hivedruid.spark.orc_times import UNSTORABLE
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
@@ -48,6 +49,11 @@ _VALUES = (
         "write them again with another compression, such as ZSTD or Snappy",
     ),
     (UNWRITABLE, "{}", "change such rows, or exclude them with WHERE"),
+    (
+        UNSTORABLE,
+        f"{UNSTORABLE} with a fraction",
+        "use an external table STORED AS PARQUET, or exclude such rows with WHERE",
+    ),
 )
 """Errors caused by values: a substring of Spark's message, the message, and the hint."""
 _NO_EXTENSIONS = re.compile(

@@ -14,6 +14,7 @@ from hivedruid.plan.physical import SparkJob, TableInput
 from hivedruid.spark.cells import fit, identifier
 from hivedruid.spark.failures import full_text
 from hivedruid.spark.inputs import iceberg_name
+from hivedruid.spark.orc_times import storable
 from hivedruid.spark.procedures import ATTEMPTS, ConflictError, conflict_error, repeated
 from hivedruid.spark.relations import kept, release, views
 
@@ -178,7 +179,7 @@ def _always(table: Table, qualifier: str = "") -> str:
 def _fitted(name: str, value: str, table: Table) -> str:
     """The value of a column as it is stored."""
     type_ = next(column.type for column in table.columns if column.field_name == name)
-    return fit(f"CAST({value} AS {spark_type(type_)})", type_)
+    return storable(fit(f"CAST({value} AS {spark_type(type_)})", type_), type_, table)
 
 
 def commit(spark: SparkSession, table: Table, statement: str, attempts: int) -> None:

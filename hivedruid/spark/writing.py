@@ -22,6 +22,7 @@ from hivedruid.spark.calls import SparkCall, remove_output
 from hivedruid.spark.cells import fit, identifier
 from hivedruid.spark.folders import swap
 from hivedruid.spark.iceberg import IcebergTables
+from hivedruid.spark.orc_times import storable
 from hivedruid.spark.row_text import line
 from hivedruid.spark.serde import is_json
 from hivedruid.tables.text_output import PLAIN, TextOutput
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 
 def shape(frame: DataFrame, table: Table) -> DataFrame:
     """The rows with the names and types of the table's columns (in Iceberg for a managed table), by position; a number
-    out of the type's range becomes null."""
+    out of the type's range becomes null, and a time that the files cannot store is an error."""
     fields = frame.schema.fields
     if len(fields) != len(table.columns):
         raise PlanError(f"{len(fields)} columns for the {len(table.columns)} of {table.full_name}")
     frame = frame.toDF(*(f"_{number}" for number in range(len(table.columns))))
     return frame.selectExpr(
         *(
-            f"{_enforced(f'_{number}', field.dataType, column.type)} AS"
+            f"{storable(_enforced(f'_{number}', field.dataType, column.type), column.type, table)} AS"
             f" {identifier(column.field_name if table.has_snapshots else column.name)}"
             for number, (field, column) in enumerate(zip(fields, table.columns, strict=True))
         )
