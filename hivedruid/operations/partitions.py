@@ -12,12 +12,14 @@ from hivedruid.operations.operation import Operation, Transitions
 class PartitionJob(Operation):
     """An INSERT into an external table with partitions, or LOAD DATA, all of whose files are staged: what remains is to
     move them, and to add new partitions to the catalog. It begins when the files are complete, and can be repeated.
-    EXCHANGE PARTITION moves whole folders of another table.
+    EXCHANGE PARTITION moves whole folders of another table. DROP PARTITION removes partitions from the catalog, and
+    deletes their folders.
 
     `staged` is the folder with a folder for each partition. `moves` are the values of each partition, the name of its
     staged folder, and the folder that receives its files; there are no values for a table without partitions.
     `overwrites`: the files replace those that are there. `sources` are deleted at the end. `giver` are the database,
     the name and the id of the table that loses its partitions to this one; the moves have the paths of its folders.
+    `drops`: the folders of the moves are deleted.
     """
 
     kind: ClassVar[str] = "partitions"
@@ -29,11 +31,12 @@ class PartitionJob(Operation):
     overwrites: bool = False
     sources: tuple[str, ...] = ()
     giver: tuple[str, ...] = ()
+    drops: bool = False
 
     def notes(self) -> dict[str, Any]:
         moves = [[list(values), name, folder] for values, name, folder in self.moves]
         notes = {"staged": self.staged, "moves": moves, "overwrites": self.overwrites}
-        more = {"sources": list(self.sources), "giver": list(self.giver)}
+        more = {"sources": list(self.sources), "giver": list(self.giver), "drops": self.drops}
         return notes | {key: value for key, value in more.items() if value}
 
     @classmethod
@@ -41,4 +44,4 @@ class PartitionJob(Operation):
         moves = tuple((tuple(values), name, folder) for values, name, folder in notes.get("moves", ()))
         sources, giver = (tuple(notes.get(key, ())) for key in ("sources", "giver"))
         common |= {"staged": notes["staged"], "overwrites": notes["overwrites"]}
-        return cls(**common, moves=moves, sources=sources, giver=giver)
+        return cls(**common, moves=moves, sources=sources, giver=giver, drops=bool(notes.get("drops")))

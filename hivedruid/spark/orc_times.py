@@ -26,7 +26,7 @@ def is_orc(table: Table) -> bool:
     if table.format == "iceberg":  # of a Hive metastore
         return table.properties.get("write.format.default", "parquet").lower() == "orc"
     if table.has_snapshots:
-        return table.properties.get("write.format.default", table.format).lower() != "parquet"
+        return table.properties.get("write.format.default", table.format or "") != "parquet"
     return table.format == "orc"
 
 

@@ -249,7 +249,7 @@ def _watch(moments: Moments) -> None:
         (partition_writing, ("stage",)),
         (writing, ("append_or_replace",)),
         (HiveMetastore, ("commit_iceberg",)),
-        (moves, ("move_files", "move_folder")),
+        (moves, ("move_files", "move_folder", "delete_folders")),
         (Batches, ("keep",)),
         (Transaction, ("write", "commit")),
         (run_materialized, ("invalidate", "save")),

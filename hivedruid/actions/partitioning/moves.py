@@ -22,14 +22,14 @@ from hivedruid.actions.writing import staging
 from hivedruid.catalog.metastore import URIS, is_in_metastore
 from hivedruid.catalog.partitions import Partition, Partitions, parse_name
 from hivedruid.errors import ConnectError, ExecutionError, UnsupportedError
-from hivedruid.filesystems import local_path
+from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.partitions import PartitionJob
 from hivedruid.operations.store import Operations
 from hivedruid.scratch import make_room
 
 if TYPE_CHECKING:
-    from hivedruid.actions.partitioning.model import ExchangePartitions
+    from hivedruid.actions.partitioning.model import ChangePartitions, ExchangePartitions
     from hivedruid.actions.services import Services
     from hivedruid.actions.writing.model import LoadFiles, WriteTable
     from hivedruid.catalog.table import Table
@@ -147,6 +147,20 @@ def exchange(action: ExchangePartitions, services: Services) -> None:
         id=f"{target.name}_{uuid4().hex[:12]}", statement_id=uuid4().hex, statement="EXCHANGE PARTITION",
         database=target.database, table=target.name, table_id=target.table_id, druid=services.setting("druid.url"),
         text="", moves=tuple(moves), giver=(source.database, source.name, source.table_id),
+    )  # fmt: skip
+    store = Operations(services.catalog)
+    with owned(services.home, operation, store):
+        store.begin([operation])
+        complete(store.current(operation), services)
+
+
+def drop(action: ChangePartitions, services: Services) -> None:
+    """Remove partitions from the catalog, and then their files: MSCK would bring back those that remain."""
+    table = action.table
+    operation = PartitionJob(
+        id=f"{table.name}_{uuid4().hex[:12]}", statement_id=uuid4().hex, statement="DROP PARTITION",
+        database=table.database, table=table.name, table_id=table.table_id, druid=services.setting("druid.url"),
+        text="", moves=tuple((each.values, "", each.folder(table)) for each in action.removed), drops=True,
     )  # fmt: skip
     store = Operations(services.catalog)
     with owned(services.home, operation, store):
@@ -272,13 +286,18 @@ def _local_folder(folder: str, table: Table, name: str) -> Path:
 
 
 def complete(job: PartitionJob, services: Services) -> None:
-    """Move the files that are still staged, and add new partitions to the catalog."""
+    """Move the files that are still staged, and add new partitions to the catalog; or delete dropped files."""
     table = _table_of(job, services)
     store = Operations(services.catalog)
     if table is None or table.table_id != job.table_id:
         store.move(job, "cancelled", error="the table was dropped")
         if job.staged:
             shutil.rmtree(job.staged, ignore_errors=True)
+        return
+    if job.drops:
+        Partitions(services.catalog).remove(table, [Partition(values) for values, _, _ in job.moves])
+        delete_folders(job, table, services)
+        store.move(job, "done")
         return
     written = [_written(job, *move) for move in job.moves if move[0]]
     if table.metastore:
@@ -306,6 +325,17 @@ def complete(job: PartitionJob, services: Services) -> None:
         store.move(job, "done")
     if job.staged:
         shutil.rmtree(job.staged, ignore_errors=True)
+
+
+def delete_folders(job: PartitionJob, table: Table, services: Services) -> None:
+    for _, _, folder in job.moves:
+        try:
+            open_location(folder, Access.of(services.settings)).remove()
+        except OSError as error:
+            raise ExecutionError(
+                f"cannot delete the folder {folder} of {table.full_name}: {error.strerror or error}",
+                hint=f"remove the cause, then RESUME JOB '{job.id}'",
+            ) from error
 
 
 def _written(job: PartitionJob, values: tuple[str, ...], before: str, folder: str) -> Partition:

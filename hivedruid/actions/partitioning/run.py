@@ -43,6 +43,11 @@ def run(action: Action, services: Services) -> None:
 
 def _change(action: ChangePartitions, services: Services) -> None:
     """Folders are created before the catalog lists them, and deleted after it no longer does."""
+    if action.delete_data and action.removed and not action.table.is_temporary:
+        from hivedruid.actions.partitioning.moves import drop
+
+        drop(action, services)
+        return
     for partition in action.added if action.makes_folders else ():
         with _errors(action.table, partition):
             open_location(partition.folder(action.table), Access.of(services.settings)).create_folder()

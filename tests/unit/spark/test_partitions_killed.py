@@ -103,3 +103,27 @@ def test_a_killed_exchange_leaves_old_or_new(tmp_path: Path, moment: int | str, 
     if not is_new:
         again = killed.run(home, {}, EXCHANGE)
         assert (again.killed, again.error) == (False, "")
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_dropped"), [(1, False), ("begin", True), ("delete_folders", True), ("move done", True)]
+)
+def test_a_killed_drop_leaves_no_files(tmp_path: Path, moment: int | str, is_dropped: bool) -> None:
+    """MSCK finds no folder of a partition that the catalog does not have any more."""
+    home, data = tmp_path / "home", tmp_path / "data"
+    for k in OLD:
+        (data / f"k={k}").mkdir(parents=True)
+        (data / f"k={k}" / "f").write_text(f"{k}\n")
+    with Session(home) as session:
+        run(session, f"CREATE EXTERNAL TABLE t (a INT) PARTITIONED BY (k INT) LOCATION '{data}'")
+        run(session, "ALTER TABLE t SET TBLPROPERTIES ('external.table.purge' = 'true')")
+        run(session, "MSCK REPAIR TABLE t")
+    outcome = killed.run(home, {}, "ALTER TABLE t DROP PARTITION (k = 1)", moment)
+    assert (outcome.killed, outcome.error) == (True, ""), outcome
+    assert (data / "k=1").exists() == (moment in (1, "begin"))
+    with Session(home) as session:
+        run(session, "MSCK REPAIR TABLE t")
+        names = [row["partition"] for row in run(session, "SHOW PARTITIONS t")]
+        assert names == (["k=2"] if is_dropped else ["k=1", "k=2"])
+        assert unfinished(session) == []
+    assert (data / "k=1").exists() != is_dropped

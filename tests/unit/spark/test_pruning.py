@@ -22,7 +22,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def test_random_conditions(session: Session, tmp_path: Path) -> None:
-    assert pruned_tables.differences(session, random.Random(1), tmp_path / "files", 20, 2) == []
+    assert pruned_tables.differences(session, random.Random(1), tmp_path / "files", 8, 1) == []
 
 
 def test_both_zeros_in_every_statement(session: Session) -> None:
