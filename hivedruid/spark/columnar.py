@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import Column, Table
-from hivedruid.catalog.types import spark_type
+from hivedruid.catalog.types import STRING, HiveType, spark_type
 from hivedruid.errors import UnsupportedError
 from hivedruid.file_writers import UNKNOWN, Writer
 from hivedruid.plan.physical import TableInput
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.readwriter import DataFrameReader
     from pyspark.sql.connect.session import SparkSession
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import StructField, StructType
 
     from hivedruid.spark.file_schemas import FileSchemas
 
 Place = str | paths.Folders
 """What Spark reads: a path, or the folders of partitions."""
+_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+"""The key of Spark's metadata of a column with its type in ORC files."""
 _BY_ITSELF = (
     "CANNOT_MERGE_SCHEMAS", "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE", "PARQUET_TYPE_ILLEGAL", "UNSUPPORTED_TIME_TYPE",
 )  # fmt: skip
@@ -244,7 +247,7 @@ def cast_by_name(
             return f"CAST(NULL AS {type_}) AS {name}"
         source = identifier(field.name)
         if reading is not None:
-            found = _read(reading, source, field.dataType, column, table)
+            found = _read(reading, source, field, column, table)
         else:
             is_same = field.dataType.simpleString() == type_.lower()
             found = source if is_same else f"CAST({source} AS {type_})"
@@ -253,9 +256,16 @@ def cast_by_name(
     return rows.selectExpr(*[column_of(c) for c in table.columns if c.name in columns], *kept)
 
 
-def _read(reading: Reading, source: str, stored: DataType, column: Column, table: Table) -> str:
+def _is_shorter(field: StructField, hive: HiveType) -> bool:
+    """Whether the files have a VARCHAR that is not longer: it need not be cut, so that conditions reach the reader."""
+    stored = re.fullmatch(r"varchar\((\d+)\)", (field.metadata or {}).get(_DECLARED, ""))
+    return hive.name == "varchar" and stored is not None and int(stored[1]) <= hive.params[0]
+
+
+def _read(reading: Reading, source: str, field: StructField, column: Column, table: Table) -> str:
+    hive = STRING if _is_shorter(field, column.type) else column.type
     try:
-        return reading.column(source, stored, column.type, column.field_name.lower())
+        return reading.column(source, field.dataType, hive, column.field_name.lower())
     except Unreadable as no:
         form = reading.form.upper() if reading.form == "orc" else reading.form.capitalize()
         why = ": nothing in the files says which unit it counts" if no.hive.is_timestamp and form == "Parquet" else ""

@@ -18,12 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
+from pyspark.sql.types import StringType, StructField
 
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import HiveType
 from hivedruid.cells import hive_text
 from hivedruid.errors import SparkError, UnsupportedError
 from hivedruid.session import Session
+from hivedruid.spark import columnar
+from hivedruid.spark.stored_values import Reading
 from tests.unit.spark.conftest import Home, files_table
 
 pytestmark = pytest.mark.spark
@@ -316,3 +319,12 @@ def test_brotli(home: Home, tmp_path: Path) -> None:
     ) as caught:
         home.query("SELECT a FROM t", files_table(tmp_path, (Column("a", HiveType("int")),), "parquet"))
     assert (caught.value.hint or "").startswith("write them again with another compression, such as ZSTD")
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(5, False), (9, False), (4, True)])
+def test_a_varchar_that_is_not_longer_is_read_as_it_is(length: int, is_cut: bool) -> None:
+    """So that conditions reach the reader of ORC."""
+    field = StructField("v", StringType(), metadata={"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"})
+    column = Column("v", HiveType("varchar", (length,)))
+    found = columnar._read(Reading("orc"), "v", field, column, files_table("/t", (column,), "orc"))
+    assert (found != "v") == is_cut
