@@ -11,7 +11,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from hivedruid import api
-from hivedruid.diagnostics import Diagnostics
+from hivedruid.diagnostics import Diagnostics, one_line
 from hivedruid.errors import HiveDruidError, UsageError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _note(text: str) -> None:
-    print(f"note: {text}", file=sys.stderr)  # noqa: T201
+    print(f"note: {one_line(text)}", file=sys.stderr)  # noqa: T201
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -13,7 +13,7 @@ from hivedruid import instants
 from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
 from hivedruid.private import private_folder
 from hivedruid.results import size
-from hivedruid.secret_text import holds_key, mask_text, redact
+from hivedruid.secret_text import hide_in, holds_key, mask_text, redact
 from hivedruid.secrets import masked
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class LogEntry:
             self.done(count, cut=True)
             raise
         except BaseException as error:
+            hide_in(error)
             self.done(count, error)
             raise
         self.done(count)

@@ -110,6 +110,16 @@ def redact(text: str, known: tuple[str, ...] = ()) -> str:
     return "".join(parts) + text[end:] if parts else text
 
 
+def hide_in(error: BaseException) -> None:
+    """Replace the secrets in the message and hint of an error of hivedruid, before its caller sees it."""
+    from hivedruid.errors import HiveDruidError
+
+    if isinstance(error, HiveDruidError):
+        error.message = redact(error.message)
+        error.hint = redact(error.hint) if error.hint else error.hint
+        error.args = (error.message,)
+
+
 def holds_key(text: str) -> bool:
     """Whether a text contains a secret, or a word that looks like the name of one."""
     return bool(ranges(text, statement=True)) or any(

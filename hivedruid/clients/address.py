@@ -86,7 +86,7 @@ def address(settings: Mapping[str, str], local: LocalServices | None = None) -> 
         if masked(key, settings[key]) != settings[key]:
             raise UsageError(
                 f"{key} must not contain credentials: its value is displayed and logged",
-                hint="remove them, and set druid.auth.username and druid.auth.password, or druid.auth.token for a token,"
+                hint="remove them, and set druid.auth.username and druid.auth.password, or druid.auth.token,"
                 f" to env:NAME or file:PATH; {SECURITY_PAGE}",
             )
     for service in (broker, coordinator, overlord):

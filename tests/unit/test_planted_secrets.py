@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 from collections.abc import Iterator
 from itertools import product
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import hivedruid
 from hivedruid.cli import main
 from hivedruid.diagnostics import Diagnostics
+from hivedruid.errors import HiveDruidError
 from hivedruid.qtest.runner import transcribe
 from hivedruid.repl.history import History
 from hivedruid.run import Output, run_text
@@ -265,3 +268,61 @@ def test_no_secret_comes_out_of_the_reports_of_scripts(
         assert CANARY not in (tmp_path / name).read_text(encoding="utf-8")
     shown = capsys.readouterr()
     assert CANARY not in shown.out + shown.err
+
+
+SINKS = ("print", "click.echo", "click.secho", "text_result", "Result", "sys.stdout.write", "sys.stdout.writelines")
+RULE = ("hivedruid.secret_text", "hivedruid.redaction", "hivedruid.secrets")
+WITHOUT_SECRETS = {
+    "actions/compacting/run.py": "tasks, compactions, segments: ids, times and numbers",
+    "actions/execute.py": "rows of queries",
+    "actions/explain.py": "Session redacts each plan",
+    "actions/explain_tables.py": "names of tables",
+    "actions/select/run.py": "rows of queries",
+    "actions/streaming/run.py": "rows of describe.py, which masks settings",
+    "actions/tiering/run.py": "names and numbers of tiers",
+    "actions/tiering/verify.py": "names and numbers of batches",
+    "actions/watching/data_sources.py": "names and numbers of data sources",
+    "actions/watching/run.py": "rows of overview.py and problems.py, which redact messages",
+    "actions/watching/topics.py": "names and numbers of topics",
+    "api.py": "rows of queries",
+    "cli.py": "help",
+    "commands/config.py": "settings.shown masks each value",
+    "commands/fmt.py": "the script, which is rewritten in place",
+    "commands/local.py": "services of this machine, and their own logs",
+    "commands/sample.py": "names of samples",
+    "commands/segments.py": "what segment files contain",
+    "commands/spark.py": "processes of Spark's server",
+    "commands/streams.py": "names, and errors that the manager has stored redacted",
+    "druid/versions.py": "a page of the documentation",
+    "local/artifacts.py": "paths of jars",
+    "local/samples.py": "paths of samples",
+    "plan/differences.py": "a page of the documentation",
+    "repl/display.py": "rendered results",
+    "repl/shell.py": "help of the prompt",
+    "results.py": "the type itself",
+    "spark/keeper.py": "the protocol between two processes of hivedruid",
+}
+"""Modules that write, and why they need not hide anything themselves."""
+
+
+def test_each_module_that_writes_hides_secrets_or_is_known_not_to_have_any() -> None:
+    root = Path(hivedruid.__file__).parent
+    writing = set()
+    for path in root.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        hides = any(node.module in RULE or "one_line" in {each.name for each in node.names} for node in imports)
+        if calls & {*SINKS} and not hides:
+            writing.add(path.relative_to(root).as_posix())
+    assert writing == {*WITHOUT_SECRETS}
+
+
+def test_errors_of_the_api_have_no_secrets(tmp_path: Path) -> None:
+    with Session(tmp_path, hivevar={"db_password": CANARY}) as session:
+        known(session)
+        (statement,) = session.statements(f"SELECT missing_{CANARY} FROM known")
+        with pytest.raises(HiveDruidError) as raised:
+            session.execute(statement)
+    assert "unknown column" in raised.value.message
+    assert CANARY not in f"{raised.value}{raised.value.message}{raised.value.hint}"

@@ -13,6 +13,7 @@ from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, TIMEST
 from hivedruid.iceberg.history import TableHistory
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.results import ResultColumn
+from hivedruid.secrets import masked_all
 from hivedruid.streams import properties
 from hivedruid.streams.overview import age, lag, moment, state
 from hivedruid.streams.position import batches, checkpoints, start_of
@@ -85,7 +86,7 @@ def described(facts: StreamFacts, record: StreamRecord) -> Iterator[tuple[str, s
     yield "query", stream.query
     yield "state", state(record)
     yield "desired", record.desired
-    yield from properties.known(stream.properties).items()
+    yield from masked_all(properties.known(stream.properties)).items()
     yield "batch", str(current.batch)
     yield "offsets", offsets_text(current.offsets)
     yield from _of_topic(facts.topic, start_of(record, current))
@@ -98,7 +99,7 @@ def described(facts: StreamFacts, record: StreamRecord) -> Iterator[tuple[str, s
     yield "conflicts with other writers", str(status.conflicts)
     yield "restarts", str(status.restarts)
     yield "last error", f"{status.error_at} {status.error}".strip()
-    yield "settings", json.dumps(dict(stream.settings), ensure_ascii=False)
+    yield "settings", json.dumps(masked_all(stream.settings), ensure_ascii=False)
 
 
 def _of_topic(topic: TopicState | None, offsets: Mapping[int, int]) -> Iterator[tuple[str, str]]:
