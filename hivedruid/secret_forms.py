@@ -139,15 +139,15 @@ def _schemes(text: str) -> Spans:
 _WORD = r"""(?:\\?+"[^"\n]*+"|\\?+'[^'\n]*+'|[^\s'"`;|&]++)"""
 _FLAG = re.compile(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
 _USER_FLAG = re.compile(
-    r"""(?<![\w-])(?:-[uU]|--(?:proxy-)?user)(?:[ \t]*+=?[ \t]*+)\\?["']?+"""
+    r"""(?<![\w-])(?:-[uUE]|--(?:proxy-)?user|--cert|--auth)(?:[ \t]*+=?[ \t]*+)\\?["']?+"""
     r"""[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
 )
 _TOOLS = re.compile(
     r"\b(?P<tool>beeline|mysql\w*+|mariadb\w*+|mongo\w*+|sshpass|redis-cli|curl|ldap\w++|clickhouse-client|snowsql|bcp|"
-    r"sqlcmd|impala-shell|mosquitto_\w++)(?=\s)(?P<options>[^\n;]{0,4000}+)"
+    r"sqlcmd|impala-shell|(?:docker|podman|az)\s++login|https?(?=\s++-)|mosquitto_\w++)(?=\s)(?P<options>[^\n;]{0,4000}+)"
 )
 _SHORT = {
-    "sshpass": "-p", "redis-cli": "-a", "curl": "-[bE]", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P",
+    "sshpass": "-p", "redis-cli": "-a", "curl": "-b", "http": "-a", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P",
     "mosquitto": "-P",
 }  # fmt: skip
 """The options of programs that are followed by a secret; `-p` of all others."""
@@ -157,15 +157,17 @@ _LINE = re.compile(
 )
 """A line of a properties file: `spark.ssl.keyPassword x`."""
 _CONNECT = re.compile(rf"!\s{{0,9}}connect\s++\S++\s++{_WORD}\s++(?P<value>{_WORD})", re.I)
+_SET_BY = re.compile(rf"\b(?:configure\s++set|setx|setenv)\s++(?P<key>[\w.-]++)\s++(?P<value>{_WORD})", re.I)
+_VAULT = re.compile(rf"\bvault\s++login\s++(?!-)(?P<value>{_WORD})")
 _NETRC = re.compile(rf"\blogin\s++\S++\s++password\s++(?P<value>{_WORD})", re.I)
 
 
 def _flags(text: str) -> Spans:
     """`--password x`, `-u me:x`, `mysql -px`, Beeline's `!connect url user x`."""
-    for match in _FLAG.finditer(text):
+    for match in (*_FLAG.finditer(text), *_SET_BY.finditer(text)):
         if is_secret(match["key"]) and not is_shown(match["value"].strip("'\"")):
             yield match.span("value")
-    for pattern in (_USER_FLAG, _CONNECT, _NETRC):
+    for pattern in (_USER_FLAG, _CONNECT, _VAULT, _NETRC):
         yield from (match.span("value") for match in pattern.finditer(text))
     for tool in _TOOLS.finditer(text):
         name = tool["tool"].lower()
@@ -192,7 +194,9 @@ def _lines(text: str) -> Spans:
 
 # --- other languages -------------------------------------------------------------------------------------------------
 
-_ELEMENT = re.compile(r"<(?:[\w.-]{1,100}:)?(?P<key>[A-Za-z][\w.-]{0,200}+)(?:\s[^<>]{0,500}+)?>(?P<value>[^<]++)<")
+_ELEMENT = re.compile(
+    r"<(?:[\w.-]{1,100}:)?(?P<key>[A-Za-z][\w.-]{0,200}+)(?:\s[^<>]{0,500}+)?>(?:<!\[CDATA\[)?+(?P<value>[^<]++)<"
+)
 _ENTRY = re.compile(
     r"""\b(?:name|key)(?:>|[\\"']*+\s{0,20}+[:=]\s{0,20}+[\\"']*+)(?P<key>[A-Za-z_$][\w.$-]*+)(?:
         </\w{1,40}>\s{0,200}+(?:<(?!/|value)[^<>]{0,100}+>[^<]{0,100}+</[^<>]{0,100}+>\s{0,200}+){0,2}+<value>(?P<xml>[^<]++)
@@ -276,7 +280,10 @@ _LOGIN_MODULE = re.compile(r"LoginModule\s++(?:required|requisite|sufficient|opt
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I
 )
-_PARAMETER = re.compile(r"[?&;](?:sig|signature|sas|pwd|code|sessionid|sid)=(?P<value>[^&\s'\"`;,)]++)", re.I)
+_PARAMETER = re.compile(
+    r"(?:[?&;](?:sig|signature|sas|pwd|code|sessionid|sid)=|hooks\.slack\.com/services/)(?P<value>[^&\s'\"`;,)]++)",
+    re.I,
+)
 _SHAPE = re.compile(
     r"(?<![\w/+])(?P<value>(?:AKIA|ASIA)[A-Z0-9]{12,16}|gh[pousr]_\w{16,}+|github_pat_\w{16,}+|glpat-[\w-]{16,}+"
     r"|xox[abeprs]-[\w-]{10,}+|[rs]k_(?:live|test)_\w{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{16,}+|dapi[0-9a-f]{32}"
@@ -322,7 +329,7 @@ _FORMS: tuple[tuple[Callable[[str], Spans], tuple[str, ...]], ...] = (
     (_oracle_user, ("oracle", "sqlplus")),
     (_headers, ("authorization", "cookie")),
     (_schemes, ("basic", "bearer", "negotiate", "api")),
-    (_flags, ("-", "!", "login")),
+    (_flags, ("-", "!", "login", "set")),
     (_lines, (".",)),
     (_elements, ("</",)),
     (_entries, ("value",)),
@@ -331,7 +338,7 @@ _FORMS: tuple[tuple[Callable[[str], Spans], tuple[str, ...]], ...] = (
     (_cipher_keys, ("crypt", "hmac")),
     (_login_modules, ("loginmodule",)),
     (_private_keys, ("private key",)),
-    (_parameters, ("=",)),
+    (_parameters, ("=", "hooks.")),
     (_shapes, _BEGINNINGS),
 )
 """Each form, and the texts in lower case of which it has one."""

@@ -18,7 +18,7 @@ GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\n]{0,1000}+\n)*+"
 _SIGN = r"(?:[=:]{1,2}>?|[!+?~^]=|<>|=~|＝|：|→|->|%3[ADad])"
 _KEY = re.compile(
     rf"(?<![\w.$])(?<!\w-)(?P<key>[A-Za-z_$](?:[\w.$]|-(?!-))*+)(?P<close>[\\{QUOTES}\]]++)?{GAP}"
-    rf"(?P<sign>(?:{_SIGN}{GAP}){{1,4}}+|(?(close)(?=[\w\\{QUOTES}])|(?!)))(?P<bracket>(?:[(\[{{]{GAP})*+)"
+    rf"(?P<sign>(?:{_SIGN}{GAP}){{1,4}}+|(?(close)(?=[\w\\{QUOTES}])|(?<=\s)(?=['\"])))(?P<bracket>(?:[(\[{{]{GAP})*+)"
 )
 """A word, its closing quotes, an operator such as `=` (optional after a quote), and the start of a value."""
 _LITERAL = rf"(?P<quote>['\"])(?:(?!(?P=quote))[^\\\n]|\\.){{0,300}}+(?P=quote){GAP}"
@@ -125,7 +125,9 @@ def _values(text: str, match: re.Match[str], sign: str) -> tuple[list[Span], int
 
 
 def _is_whole(text: str, match: re.Match[str]) -> bool:
-    """Whether a key is completely quoted, so that a value may follow without an operator."""
+    """Whether a key is completely quoted, or not quoted, so that a value may follow without an operator."""
+    if match["close"] is None:
+        return True  # CREATE SECRET s (KEY_ID 'x')
     before = text[match.start() - 1 : match.start()]
     return before != "" and before in QUOTES and before != "`" and match["close"][-1] not in "\\`]"
 

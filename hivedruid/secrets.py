@@ -23,12 +23,13 @@ _NAMED = re.compile(r"env:\w*|file:\S+|\$\{[^{}'\"]*\}", re.ASCII)
 _NO_SECRETS = frozenset(("", "true", "false", "null", "none", MASK))
 """Values that are not secret, regardless of their key."""
 _SECRET_KEY = re.compile(
-    r"passw|passphrase|passkey|secret(?!ar)|token(?!i[sz])|ja[as]s|credential|auth\.user\.info|signature|cookie|bearer"
+    r"passw|passphrase|passkey|kennwort|contrase[nñ]a|mot[._-]?de[._-]?passe|secret(?!ar)|token(?!i[sz])|ja[as]s|credential|auth\.user\.info|signature|cookie|bearer"
     r"|authorization([._-]header)?$|(^|[._-])(jwt|auth|otp|j?session[._-]?id|phpsessid|pass|passcode|pw|pwd|sas|sig)([._-]?(header|value))?$"
     r"|(^|[._-])(pass|passcode|pw|pwd|sas|sig)[._-]"
     r"|(?<!by)(?<!com)(?<!over)(?<!under)(?<!sur)(?<!tres)(?<!en)pass$|[a-z]pwd$"
-    r"|(^|[._-])(api|app|access|account|encryption|function|functions|keystore|license|master|private|pvt|sas|shared|signing"
-    r"|ssh|storage|subscription|truststore)[._-]?key(id)?([._-]|$)"
+    r"|(^|[._-])(aes|api|app|access|account|auth|cipher|decryption|deploy|encryption|function|functions|hmac|keystore|license|master|private|pvt|sas|shared|signing"
+    r"|ssh|storage|subscription|truststore|webhook)[._-]?key(id)?([._-]|$)"
+    r"|^key[._-]id$|client[._-]key[._-]data$"
     r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
     re.IGNORECASE,
 )

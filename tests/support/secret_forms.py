@@ -182,6 +182,204 @@ dbpwd=§
 password is '§'
 with password '§'
 the password "§" was refused
+curl -sS -H "X-Vault-Token: §" https://v/v1/secret
+curl -u "admin:§" -X POST http://h
+curl -uadmin:§ http://h
+curl -H'Authorization:Bearer §' h
+curl --header "Authorization: token §" h
+curl --data "grant_type=password&username=u&password=§" h
+curl -d '{"auth":{"password":"§"}}' h
+curl --cert c.pem:§ h
+curl -E c.pem:§ h
+curl --cookie "s=§" h
+curl --pass § h
+wget --http-password § h
+wget --header="Cookie: a=§" h
+http -a me:§ GET h
+http --auth me:§ GET h
+git clone https://oauth2:§@gitlab.com/x.git
+pip install --index-url https://__token__:§@pypi/simple
+ssh -o "Password=§" h
+PGPASSWORD=§ psql -h h
+psql "postgresql://u:§@h/d?sslmode=require"
+psql "host=h password=§ user=u"
+mysql --user=u --password='§' d
+mysqldump -u root -p'§' d
+mongosh "mongodb://u:§@h1,h2/d?authSource=admin"
+mongo -u u -p § d
+redis-cli -h h -a '§'
+kafka-console-consumer --consumer-property sasl.jaas.config='x.PlainLoginModule required username="u" password="§";'
+az storage blob list --account-key § --account-name a
+az login --service-principal -u u -p § --tenant t
+aws configure set aws_secret_access_key §
+export AWS_SESSION_TOKEN="§"
+docker login -u u -p § registry
+docker login --username u --password § r
+helm install --set db.password=§ x
+kubectl create secret generic s --from-literal=password=§
+vault login §
+vault kv put secret/x password=§
+snowsql -a a -u u -p §
+impala-shell -u u --ldap_password_cmd="echo -n §"
+beeline -u "jdbc:hive2://h:10000/default;user=u;password=§"
+spark-submit --conf spark.hadoop.fs.s3a.secret.key=§ x.py
+spark-submit --conf "spark.ssl.keyStorePassword=§" x.py
+java -Djavax.net.ssl.trustStorePassword=§ -jar x
+java -Dhttps.proxyPassword=§ x
+keytool -list -keystore k -storepass:env X -keypass §
+openssl pkcs12 -in x -passin pass:§ -passout pass:§
+sasl.jaas.config = org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="§" ;
+sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true keyTab="/x" principal="§";
+sasl.jaas.config=x.OAuthBearerLoginModule required clientId="c" clientSecret="§";
+KafkaClient { x.PlainLoginModule required username="u" password="§"; };
+ssl.keystore.password=§
+ssl.key.password: §
+confluent.api.secret=§
+"basic.auth.user.info": "u:§"
+{"sasl.password": "§"}
+{"conn": {"extra": {"secret_key": "§"}}}
+{"user":"u","pwd":"§"}
+{"credentials":{"u":"§"}}
+{"auth":["u","§"]}
+{"Authorization":"Basic §"}
+{"headers":[{"name":"Authorization","value":"Bearer §"}]}
+{"headers":[{"key":"X-Api-Key","value":"§"}]}
+{"env":[{"name":"DB_PASSWORD","value":"§"}]}
+[{"Key": "token", "Value": "§"}]
+{"type":"service_account","private_key_id":"§","private_key":"-----BEGIN PRIVATE KEY-----\n§\n-----END PRIVATE KEY-----\n"}
+{"access_token":"§","token_type":"bearer","expires_in":3600}
+{"refreshToken" : "§"}
+{"apiKey":"§"}
+{"x-amz-security-token":"§"}
+{"password":null,"token":"§"}
+{"password":12,"token":"§"}
+db:\n  user: u\n  password: §\n  port: 1
+db: {user: u, password: §}
+token: "§"
+token : §
+secret: '§' # c
+api_key: §
+auth:\n  basic:\n    password: §
+credentials:\n  - username: u\n    password: §
+stringData:\n  token: §
+spark.sql.catalog.x.credential=u:§
+spark.sql.catalog.x.token §
+<property>\n<name>javax.jdo.option.ConnectionPassword</name>\n<value>§</value>\n</property>
+<property><name>fs.s3a.secret.key</name><final>true</final><value>§</value></property>
+<password><![CDATA[§]]></password>
+<connection user="u" password="§"/>
+<server><username>u</username><password>§</password></server>
+<input type="hidden" name="token" value="§">
+<param name='secret' value='§'/>
+jdbc:hive2://h:10000/d;user=u;password=§;ssl=true
+jdbc:redshift://h/d?UID=u&PWD=§
+jdbc:db2://h:1/d:user=u;password=§;
+jdbc:oracle:thin:@h:1521:x,user=u,password=§
+jdbc:oracle:oci:scott/§@tns
+jdbc:sybase:Tds:h:1/d?user=u&password=§
+jdbc:mariadb://h/d?user=u&password=§&useSSL=true
+jdbc:as400://h;user=u;password=§
+jdbc:phoenix:h:/hbase:u@R:/k;password=§
+jdbc:vertica://h/d?user=u&password=§
+Data Source=h;Initial Catalog=d;User ID=u;Password=§;Encrypt=true
+Provider=x;Data Source=y;Jet OLEDB:Database Password=§;
+BlobEndpoint=https://a/;SharedAccessSignature=sv=1&ss=b&sig=§
+https://a.blob.core.windows.net/c/b?sv=2020&st=x&se=y&sr=b&sp=r&sig=§%3D
+https://b.s3.amazonaws.com/k?X-Amz-Algorithm=A&X-Amz-Credential=§&X-Amz-Signature=§
+https://storage.googleapis.com/b/o?GoogleAccessId=x&Expires=1&Signature=§
+https://h/webhook?code=§
+https://h/x?access_token=§#f
+https://h/x#access_token=§
+https://h/x?apikey=§
+https://h/x;jsessionid=§
+https://hooks.slack.com/services/T00/B00/§
+ftp://u:§@h/x
+ldap://cn=admin,dc=x:§@h
+amqp://u:§@h:5672/%2f
+smtp://u%40x:§@h:587
+s3://AK:§@b/x
+s3a://AK:sec/§@b/x
+snowflake://u:§@a/d
+clickhouse+http://u:§@h
+mssql+pyodbc://u:§@h/d?driver=x
+rediss://default:§@h:6380
+nats://§@h:4222
+sentry https://§@o1.ingest.sentry.io/1
+CREATE LOGIN u WITH PASSWORD = '§'
+CREATE ROLE r LOGIN PASSWORD '§'
+ALTER ROLE r PASSWORD '§' VALID UNTIL 'infinity'
+CREATE USER 'u'@'h' IDENTIFIED BY '§'
+GRANT ALL ON *.* TO 'u'@'h' IDENTIFIED BY '§'
+CREATE USER u IDENTIFIED WITH plaintext_password BY '§'
+CREATE STORAGE INTEGRATION i CREDENTIALS=(AWS_KEY_ID='§' AWS_SECRET_KEY='§')
+COPY t FROM 's3://b' CREDENTIALS 'aws_access_key_id=§;aws_secret_access_key=§'
+CREATE USER MAPPING FOR u SERVER s OPTIONS (user 'u', password '§')
+CREATE SUBSCRIPTION s CONNECTION 'host=h password=§'
+CREATE SERVER s OPTIONS (password '§')
+CREATE FOREIGN TABLE t OPTIONS (dbname 'x', passwd '§')
+CHANGE MASTER TO MASTER_USER='u', MASTER_PASSWORD='§'
+SELECT dblink('host=h password=§', 'x')
+CREATE DATABASE LINK l CONNECT TO u IDENTIFIED BY "§" USING 'x'
+SELECT pgp_sym_decrypt(x, '§')
+OPEN SYMMETRIC KEY k DECRYPTION BY PASSWORD = '§'
+spark.conf.set("fs.azure.account.key.a.dfs.core.windows.net", "§")
+df.write.option("user","u").option("password","§").save()
+.options(user="u", password="§")
+props.put("sasl.password", "§");
+new Properties() {{ setProperty("password", "§"); }}
+os.putenv('TOKEN', '§')
+System.setProperty("javax.net.ssl.keyStorePassword", "§")
+conn = connect(host='h', password='§')
+const token = `§`;
+let apiKey = "§"
+$password = "§";
+password := "§"
+SET PASSWORD=§
+setx TOKEN §
+@password='§'
+Password: §
+Enter password: §
+pw=§
+pass: §
+Set-Cookie: JSESSIONID=§; Path=/; HttpOnly
+X-CSRF-Token: §
+X-Auth-Key: §
+x-goog-api-key: §
+WWW-Authenticate: x\nAuthorization: Hawk id="a", mac="§"
+Authorization: OAuth oauth_token="§"
+Authorization: SSWS §
+Authorization: GoogleLogin auth=§
+Proxy-Authorization: NTLM §
+sessionToken=§
+csrf_token=§
+otp=§
+private_key=§
+encryption.key=§
+"encryption-key" = "§"
+master-key: §
+signing_secret=§
+webhook.secret=§
+ssh-rsa-private-key=§
+'pass'/* c */'word' = '§'
+'PASSWORD' = '§'
+'Pass_Word' = '§'
+'pass-word' = '§'
+'pass.word' = '§'
+'passwort' = '§'
+'contraseña' = '§'
+'mot_de_passe' = '§'
+'db.pwd' = '§'
+'dbPass' = '§'
+'user.pass' = '§'
+'usrpwd' = '§'
+'my_auth_key' = '§'
+'authkey' = '§'
+'auth_key' = '§'
+'accesskey' = '§'
+'secretkey' = '§'
+'SECRETKEY' = '§'
+'hmac_key' = '§'
+'aes.key' = '§'
 """
 
 _HARMLESS = r"""

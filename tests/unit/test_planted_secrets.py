@@ -111,6 +111,7 @@ SCRIPTS = (
     "INSERT OVERWRITE DIRECTORY 'http://me:p@{secret}@h/x' SELECT a FROM known",
     "EXPORT TABLE known TO 'http://{secret}@h/x'",
     "SOURCE https://{secret}@h/x",
+    "CREATE SECRET s (TYPE s3, KEY_ID 'x', SECRET '{secret}')",
 )
 """Statements with a secret in a place of their own."""
 LITERAL = (
