@@ -219,7 +219,7 @@ _IDENTIFIED = re.compile(
     r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++)""", re.I
 )
 _CIPHER = re.compile(r"\b(?:try_)?(?:aes|pgp_sym)_(?:en|de)crypt\s*+\(|\bhmac\w{0,20}\s*+\(", re.I)
-_LITERAL = re.compile(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<bracket>[()])""", re.S)
+_LITERAL = re.compile(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<sign>[(),])""", re.S)
 
 
 def _elements(text: str) -> Spans:
@@ -259,18 +259,19 @@ def _users(text: str) -> Spans:
 
 
 def _cipher_keys(text: str) -> Spans:
-    """The literals among the arguments of a cipher function."""
+    """The literals among the arguments of a cipher function after the first one, which is data."""
     end = 0
     for match in _CIPHER.finditer(text):
         if match.start() < end:
             continue
-        depth = 1
+        depth, is_key = 1, False
         for piece in _LITERAL.finditer(text, match.end()):
             end = piece.end()
-            depth += {"(": 1, ")": -1}.get(piece["bracket"] or "", 0)
+            depth += {"(": 1, ")": -1}.get(piece["sign"] or "", 0)
+            is_key = is_key or (piece["sign"] == "," and depth == 1)
             if depth == 0:
                 break
-            if piece["bracket"] is None:
+            if piece["sign"] is None and is_key:
                 yield piece.span("single" if piece["single"] is not None else "double")
 
 

@@ -62,6 +62,12 @@ _PROSE = re.compile(
     r"|offending|the|unexpected|unknown|unrecognized)\s\Z",
     re.I,
 )
+_AFTER_WORD = re.compile(r"\w\s\Z")
+_SENTENCE = re.compile(
+    r"(?:a|an|and|as|at|both|but|by|each|for|he|if|in|is|it|its|no|not|of|on|one|only|or|she|that|the|then|they|this|to|use|"
+    r"what|when|where|which|who|with|you)\s"
+)
+"""The beginning of a sentence."""
 _ITEM = re.compile(
     rf"(?P<quote>\\*+[{QUOTES}])|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<bare>[^\s,;:=(){{}}\[\]\\{QUOTES}]++)"
 )
@@ -133,12 +139,13 @@ def _is_whole(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_prose(text: str, match: re.Match[str]) -> bool:
-    """`unexpected token: 'FROM'`."""
+    """`unexpected token: 'FROM'`, `it contains a token: its value is displayed`."""
+    if match["sign"].strip() != ":" or match["sign"] == ":" or match["close"]:
+        return False
+    if _AFTER_WORD.search(text, max(0, match.start() - 2), match.start()) and _SENTENCE.match(text, match.end()):
+        return True
     return (
-        match["sign"].strip() == ":"
-        and not match["close"]
-        and match["key"].lower() in ("token", "tokens", "secret")
-        and match["sign"] != ":"
+        match["key"].lower() in ("token", "tokens", "secret")
         and _PROSE.search(text, max(0, match.start() - 20), match.start()) is not None
     )
 

@@ -36,7 +36,7 @@ _SECRET_KEY = re.compile(
 _NOT_SECRET = re.compile(
     r"sasl\.oauthbearer\.token\.endpoint\.url$"
     r"|[._-](algorithm|at|class|column|columns|count|counts|created|date|enabled|endpoint|expired|expires|expiry|field|format"
-    r"|interval|length|limit|location|manager|max|min|name|names|policy|provider|providers|rate|ratio|required|retries|rotation|size|state|status"
+    r"|interval|length|limit|location|manager|max|min|name|names|policy|provider|providers|rate|ratio|ref|required|retries|rotation|size|state|status"
     r"|timeout|ttl|type|types|updated|uri|url|version)$"
     r"|^(max|min|num|n|total|sum|avg|count|is|has|needs)[._-](of[._-])?(new[._-])?(secret|token|password|cookie)s?$",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ _MECHANISMS = frozenset(
     )
 )  # fmt: skip
 """Values of a key such as `auth` that name how to authenticate."""
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])")
 _WORD = re.compile(r"[A-Za-z]{4,40}")
 _MISSPELT = ("password", "secret", "token", "credential")
 

@@ -455,6 +455,12 @@ https://docs.example.com/x?page=2&code=
 "TOKEN@host"
 user@host
 INSERT INTO t (token, password) VALUES ('a', 'b')
+spark.remote must not contain a token: its value is displayed and logged
+the mechanism OAUTHBEARER: where tokens come from
+none answers without a secret: the port requires a token
+valueFrom: {secretKeyRef: {name: hivedruid, key: catalog}}
+'druid.kafka.ingestion.notAKey' = '1'
+aes_encrypt('data', k)
 """
 
 
