@@ -56,7 +56,7 @@ def _count(_source: HiveType, _type: HiveType) -> Fold:
 def _sum(source: HiveType, type_: HiveType) -> Fold:
     if source.is_integer:
         return Fold(_plus(operator.add), _or_null(lambda total: wrap(total, type_)))
-    if source.name == "double":
+    if source.is_approximate:  # in double precision
         return Fold(lambda state, value: (state or 0.0) + value, _or_null(real))
     if source.name == "decimal":
         return Fold(_plus(EXACT.add), _or_null(lambda total: as_decimal(hive_decimal(total), type_)))
@@ -64,7 +64,7 @@ def _sum(source: HiveType, type_: HiveType) -> Fold:
 
 
 def _avg(source: HiveType, type_: HiveType) -> Fold:
-    if (source.is_integer or source.name == "double") and type_.name == "double":
+    if (source.is_integer or source.is_approximate) and type_.name == "double":
         return Fold(
             lambda state, value: (state[0] + float(value), state[1] + 1),
             lambda state: real(state[0] / state[1]) if state[1] else None,
@@ -88,7 +88,7 @@ def _mean(total: Decimal, count: int, type_: HiveType) -> Decimal | None:
 
 def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType], Fold]:
     def build(source: HiveType, _type: HiveType) -> Fold:
-        if source.name in ("float", "unknown") or source.children:
+        if source.name == "unknown" or source.children:
             raise NotLocal(f"min() or max() of {source}")
         return Fold(
             lambda state, value: key(value) if state is None else choose(state, key(value)), lambda state: state

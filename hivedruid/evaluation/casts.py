@@ -158,6 +158,8 @@ _CASTS: dict[tuple[str, str], Callable[[HiveType, HiveType], Cast]] = {
     ("boolean", "double"): lambda _s, _t: float,
     ("boolean", "string"): _to_string(_boolean_text),
     ("float", "double"): _to_single,
+    ("float", "integer"): _double_to_integer,
+    ("float", "boolean"): _nonzero,
     ("double", "float"): _to_single,
     ("double", "integer"): _double_to_integer,
     ("double", "decimal"): _double_to_decimal,

@@ -76,7 +76,7 @@ displayed (`cells.padded`)."""
 def _call(rex: Call, scope: Scope) -> Compiled:
     if rex.op not in _OF_CHARS and any(a.type.name == "char" for a in rex.args):
         raise NotLocal(f"{shown_name(rex.op)}() of CHAR")
-    if rex.op not in ("is_null", "is_not_null", "cast") and any(a.type == FLOAT for a in rex.args):
+    if rex.op not in _OF_ANY and any(a.type == FLOAT for a in rex.args):
         rex = _in_doubles(rex)
     special = _SPECIAL.get(rex.op)
     if special is not None:
@@ -96,19 +96,24 @@ def _call(rex: Call, scope: Scope) -> Compiled:
     return _strict(function, args)
 
 
-_IN_DOUBLES = frozenset({"+", "-", "*", "/", "%", "negative", "=", "<>", "<", "<=", ">", ">=", "<=>"})
-"""For floats these are computed in double precision and rounded once to single precision if the result is a float."""
+_OF_ANY = frozenset({"is_null", "is_not_null", "cast", "case", "coalesce", "in"})
+"""What does not compute with the values of floats, or takes them apart itself."""
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
+_IN_DOUBLES = _ARITHMETIC | {"negative", "abs", "floor", "ceil", "sqrt", "=", "<>", "<", "<=", ">", ">=", "<=>"}
+"""For floats these are computed in double precision and rounded once to single precision if the result is a float.
+An integer is compared with a float in single precision."""
 
 
 def _in_doubles(rex: Call) -> Call:
-    """The call over doubles; floats are parsed again, since Druid's rows contain their decimal representation."""
-    is_single = rex.type == FLOAT
+    """The call over doubles."""
+    is_single, is_arithmetic = rex.type == FLOAT, rex.op in _ARITHMETIC
     if rex.op not in _IN_DOUBLES or not all(
-        a.type in (FLOAT, DOUBLE) or (is_single and a.type.is_numeric) for a in rex.args
+        a.type in (FLOAT, DOUBLE) or a.type.is_integer or (is_single and a.type.is_numeric) for a in rex.args
     ):
         raise NotLocal(f"{rex.op}() of floats")
-    singles = [Call(FLOAT, "cast", (a,)) if is_single and a.type != FLOAT else a for a in rex.args]
-    args = tuple([Call(DOUBLE, "cast", (a,)) if a.type == FLOAT else a for a in singles])
+    rounds = is_single or (not is_arithmetic and not any(a.type == DOUBLE for a in rex.args))
+    singles = [Call(FLOAT, "cast", (a,)) if rounds and a.type != FLOAT else a for a in rex.args]
+    args = tuple([Call(DOUBLE, "cast", (a,)) if a.type != DOUBLE else a for a in singles])
     return Call(FLOAT, "cast", (Call(DOUBLE, rex.op, args),)) if is_single else Call(rex.type, rex.op, args)
 
 
@@ -217,6 +222,8 @@ def _check_branches(rex: Call, values: tuple[Rex, ...]) -> None:
 
 
 def _in(rex: Call, scope: Scope) -> Compiled:
+    if any(a.type == FLOAT for a in rex.args):
+        return _or(Call(BOOLEAN, "or", tuple([Call(BOOLEAN, "=", (rex.args[0], a)) for a in rex.args[1:]])), scope)
     equal = [FUNCTIONS["="](Call(BOOLEAN, "=", (rex.args[0], item)), scope.given) for item in rex.args[1:]]
     value, items = compiled(rex.args[0], scope), [compiled(item, scope) for item in rex.args[1:]]
 

@@ -15,7 +15,7 @@ def ordered(keys: tuple[SortKey, ...], scope: Scope) -> Callable[[list[int], Seq
     """A sort of row numbers; the sort is stable."""
     steps = []
     for item in reversed(keys):
-        if item.rex.type.name in ("float", "unknown") or item.rex.type.children:
+        if item.rex.type.name == "unknown" or item.rex.type.children:
             raise NotLocal(f"ORDER BY {item.rex.type}")
         steps.append((compiled(item.rex, scope), item))
 

@@ -9,11 +9,13 @@ from functools import cache
 from typing import Any
 
 from hivedruid.catalog.table import Table
+from hivedruid.catalog.types import FLOAT
 from hivedruid.evaluation.aggregates import Fold, aggregate, key
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Compiled, Row, Scope, check_type, compiled
 from hivedruid.evaluation.functions import Given
 from hivedruid.evaluation.generators import generator
+from hivedruid.evaluation.numbers import single
 from hivedruid.evaluation.ordering import ordered
 from hivedruid.evaluation.windows import window
 from hivedruid.plan import nodes
@@ -42,7 +44,7 @@ class Evaluator:
         if leaf is not None:
             for column in node.columns:
                 check_type(column.type)
-            return leaf
+            return _with_singles(leaf, [i for i, column in enumerate(node.columns) if column.type == FLOAT])
         build = _RELATIONS.get(type(node))
         if build is None:
             raise NotLocal(_reason(node))
@@ -81,7 +83,7 @@ class Evaluator:
 
     def _in(self, rex: Subquery, rows: Relation, outer: Scope) -> Compiled:
         made = rex.plan.columns
-        if len(rex.args) != 1 or rex.args[0].type != made[0].type or made[0].type.name == "float":
+        if len(rex.args) != 1 or rex.args[0].type != made[0].type:
             raise NotLocal("IN (SELECT …) with several columns or mixed types")
         kept = self._subqueries
 
@@ -170,7 +172,7 @@ class Evaluator:
         below = self.relation(node.input)
         scope = self.scope(node.input.columns)
         for rex in node.keys:
-            if rex.type.name in ("float", "unknown") or rex.type.children:
+            if rex.type.name == "unknown" or rex.type.children:
                 raise NotLocal(f"GROUP BY {rex.type}")
         keys = [compiled(k, scope) for k in node.keys]
         calls = [_Call.of(agg, scope) for agg in node.calls]
@@ -202,6 +204,24 @@ class Evaluator:
         if [c.id for c in node.columns] != [c.id for c in columns]:
             raise NotLocal("a join whose columns are not those of its inputs")
         return lambda: plan.rows(left(), right())
+
+
+def _with_singles(rows: Relation, places: list[int]) -> Relation:
+    """The rows with single-precision numbers in these columns, where Druid's responses contain their decimal
+    representation."""
+    if not places:
+        return rows
+
+    def convert() -> Rows:
+        result = []
+        for row in rows():
+            values = list(row)
+            for place in places:
+                values[place] = None if row[place] is None else single(row[place])
+            result.append(tuple(values))
+        return result
+
+    return convert
 
 
 def _among(value: Compiled, kept: Callable[[], set[Any]]) -> Compiled:

@@ -118,8 +118,8 @@ def _last_peer(i: int, peers: Peers) -> int:
 
 
 def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
-    if call.distinct or call.condition is not None:
-        raise NotLocal(f"{call.op}(DISTINCT) or FILTER in a window")
+    if call.condition is not None:
+        raise NotLocal(f"{call.op}() with FILTER in a window")
     fold = aggregate(call)
     if len(call.args) > 1:
         raise NotLocal(f"{call.op}() with several arguments in a window")
@@ -129,16 +129,20 @@ def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
         inputs = [arg(row) for row in rows] if arg else [1] * len(rows)
         results: list[Any] = []
         state, begin, end, work = fold.start, 0, 0, 0
+        before: set[Any] = set()
         for i in range(len(rows)):
             first, last = frame(i, peers)
             if first != begin or last < end:  # otherwise the frame has only grown
                 state, begin, end = fold.start, first, first
+                before.clear()
             work += last - end
             if work > MOST_WORK:
                 raise Unsure("window frames with too many rows")
             for value in inputs[end:last]:
-                if value is not None:
+                if value is not None and (not call.distinct or key(value) not in before):
                     state = fold.step(state, value)
+                    if call.distinct:
+                        before.add(value)
             end = max(end, last)
             results.append(fold.finish(state))
         return results

@@ -14,9 +14,10 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, FLOAT, STRING, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.evaluation.local import evaluated, fallback_reason, local_plan
-from hivedruid.evaluation.relations import Rows
+from hivedruid.evaluation.relations import Evaluator, Relation, Rows
 from hivedruid.parser import parse as parse_statement
 from hivedruid.parser.statements import Explain, Query
+from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.show import show
 from hivedruid.plan.split import QueryPlan
 from hivedruid.script import SourceStatement
@@ -57,7 +58,7 @@ def test_a_query_that_is_read_twice_is_asked_once() -> None:
         ("SELECT str_to_map(city), rank() OVER (ORDER BY 1) FROM ev", "values of type map<string,string>"),
         ("SELECT tags, city FROM tagged JOIN ev ON array(city) = tags", "a comparison of array<string> and array<string>"),
         ("SELECT sum(clicks) OVER (ORDER BY imps RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM ev", "a window frame with value offsets"),
-        ("SELECT city FROM ev ORDER BY score", "ORDER BY float"),
+        ("SELECT round(score, 1), initcap(city) FROM ev", "round() of floats"),
     ],
 )  # fmt: skip
 def test_what_is_not_in_the_tables_is_left_to_spark(sql: str, reason: str) -> None:
@@ -199,3 +200,66 @@ def test_explain_formatted_has_the_operators() -> None:
     assert (action["action"], action["max_rows"]) == ("EvaluateLocally", 10_000)
     assert action["inputs"][0]["query"] == made["druid_queries"][0]
     assert made["residual"] is None
+
+
+def _over(sql: str, rows: Rows) -> Rows:
+    """The query's rows over rows of `ev` with country, clicks and score."""
+
+    def leaf(node: Node) -> Relation | None:
+        if not isinstance(node, TableScan):
+            return None
+        places = [("country", "clicks", "score").index(column.name) for column in node.columns]
+        return lambda: [tuple(row[place] for place in places) for row in rows]
+
+    narrow = replace(events(), columns=tuple(c for c in events().columns if c.name in ("country", "clicks", "score")))
+    return Evaluator("UTC", leaf).relation(plan(sql, tables=(narrow,), rules=()).node)()
+
+
+TENTH, THIRD = 0.10000000149011612, 0.3333333432674408
+"""The floats 0.1 and 0.33333334, which is how Druid's responses write them."""
+
+
+@pytest.mark.parametrize(
+    ("expression", "values"),
+    [
+        ("score + score", [0.20000000298023224, 0.6666666865348816, None]),
+        ("score * 3", [0.30000001192092896, 1.0, None]),
+        ("score / 3", [TENTH / 3, THIRD / 3, None]),
+        ("abs(-score)", [TENTH, THIRD, None]),
+        ("ceil(score)", [1, 1, None]),
+        ("CAST(score * 10 AS int)", [1, 3, None]),
+        ("score > 0", [True, True, None]),
+        ("score = 0.1D", [False, False, None]),
+        ("score IN (CAST('0.1' AS float), CAST('7' AS float))", [True, False, None]),
+        ("CASE WHEN clicks = 1 THEN score ELSE score * 2 END", [TENTH, 0.6666666865348816, None]),
+        ("coalesce(score, CAST(7 AS float))", [TENTH, THIRD, 7.0]),
+        ("sum(score) OVER ()", [TENTH + THIRD] * 3),
+        ("rank() OVER (ORDER BY score DESC)", [3, 2, 1]),
+    ],
+)
+def test_floats_have_single_precision(expression: str, values: list[Any]) -> None:
+    rows = _over(f"SELECT {expression} FROM ev", [("A", 1, 0.1), ("B", 2, 0.33333334), ("A", 3, None)])
+    assert [value for (value,) in rows] == values
+
+
+ROWS: Rows = [("A", 1, 0.1), ("B", 2, 0.33333334), ("A", 3, 0.1), ("A", 4, None)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT sum(score), avg(score) FROM ev WHERE clicks <> 3", [(TENTH + THIRD, (TENTH + THIRD) / 2)]),
+        ("SELECT min(score), max(score), count(DISTINCT score) FROM ev", [(TENTH, THIRD, 2)]),
+        ("SELECT score, count(*) FROM ev GROUP BY score", [(TENTH, 2), (THIRD, 1), (None, 1)]),
+        ("SELECT score FROM ev UNION SELECT CAST('0.1' AS float) FROM ev", [(TENTH,), (THIRD,), (None,)]),
+        ("SELECT clicks FROM ev ORDER BY score DESC, clicks", [(4,), (2,), (1,), (3,)]),
+        ("SELECT clicks FROM ev WHERE score IN (SELECT score * 1 FROM ev WHERE clicks = 1)", [(1,), (3,)]),
+        ("SELECT clicks, count(DISTINCT country) OVER () FROM ev", [(1, 2), (2, 2), (3, 2), (4, 2)]),
+        (
+            "SELECT clicks, sum(DISTINCT score) OVER (PARTITION BY country) FROM ev",
+            [(1, TENTH), (2, THIRD), (3, TENTH), (4, TENTH)],
+        ),
+    ],
+)
+def test_queries_over_floats_and_of_distinct_values(sql: str, rows: Rows) -> None:
+    assert _over(sql, ROWS) == rows
