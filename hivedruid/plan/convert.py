@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.types import HiveType, decimal
+from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError
-from hivedruid.plan import exact, fold, operands
+from hivedruid.plan import exact, floats, fold, operands
 from hivedruid.plan.common_types import arithmetic_type, common_type, comparison_type
 from hivedruid.plan.convert_calls import (
     anonymous,
@@ -25,6 +25,7 @@ from hivedruid.plan.convert_calls import (
     within_group,
 )
 from hivedruid.plan.convert_times import extract, floor, interval, interval_arithmetic
+from hivedruid.plan.convert_types import data_type
 from hivedruid.plan.functions import function_type
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, SortKey, decisive
 from hivedruid.plan.scope import Scope, struct_field
@@ -53,20 +54,6 @@ ARITHMETIC: dict[type[exp.Expr], str] = {
     exp.IntDiv: "div",
 }
 BITWISE: dict[type[exp.Expr], str] = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^"}
-_TYPES: dict[Any, HiveType] = {
-    exp.DataType.Type.BOOLEAN: t.BOOLEAN,
-    exp.DataType.Type.TINYINT: t.TINYINT,
-    exp.DataType.Type.SMALLINT: t.SMALLINT,
-    exp.DataType.Type.INT: t.INT,
-    exp.DataType.Type.BIGINT: t.BIGINT,
-    exp.DataType.Type.FLOAT: t.FLOAT,
-    exp.DataType.Type.DOUBLE: t.DOUBLE,
-    exp.DataType.Type.TEXT: t.STRING,
-    exp.DataType.Type.DATE: t.DATE,
-    exp.DataType.Type.TIMESTAMP: t.TIMESTAMP,
-    exp.DataType.Type.TIMESTAMPLTZ: t.TIMESTAMP_LTZ,
-    exp.DataType.Type.TIMESTAMPTZ: t.TIMESTAMP_LTZ,
-}
 
 
 class Converter:
@@ -93,7 +80,7 @@ class Converter:
             if type(e) in COMPARISONS:
                 if isinstance(e.expression, exp.Any | exp.All):
                     return self._quantified(e)
-                a, b = self.convert(e.this), self.convert(e.expression)
+                a, b = self._pair(e.this, e.expression)
                 return self.compare(COMPARISONS[type(e)], a, b, e)
             if type(e) in ARITHMETIC:
                 return self.arithmetic(ARITHMETIC[type(e)], self.convert(e.this), self.convert(e.expression))
@@ -168,6 +155,8 @@ class Converter:
         ):
             return Literal(rex.type, rex.value.rstrip(" "))  # a constant compared with a char column is a char
         target = comparison_type(rex.type, other.type)
+        if target == t.FLOAT and rex.type != t.FLOAT:
+            return floats.as_float(rex, self.zone)
         if target is t.UNKNOWN or rex.type == target or (rex.type.is_numeric and target.is_numeric):
             return rex
         if rex.type.is_string and target.is_string:
@@ -179,6 +168,11 @@ class Converter:
                 self.span(where) if where is not None else None,
             )
         return result
+
+    def _pair(self, a: exp.Expr, b: exp.Expr) -> tuple[Rex, Rex]:
+        """Both sides of a comparison."""
+        one, other = self.convert(a), self.convert(b)
+        return floats.beside(one, a, other), floats.beside(other, b, one)
 
     def _quantified(self, e: exp.Expr) -> Rex:
         """`x > ALL (SELECT …)`, and ANY or SOME."""
@@ -210,13 +204,14 @@ class Converter:
         if isinstance(e.this, exp.Tuple):
             rows = [self._tuple_equals(e.this.expressions, item) for item in e.expressions]
             return self.fold(Call(t.BOOLEAN, "or", tuple(rows)))
-        return self.in_list(self.convert(e.this), [self.convert(item) for item in e.expressions], e)
+        value = self.convert(e.this)
+        return self.in_list(value, [floats.beside(self.convert(item), item, value) for item in e.expressions], e)
 
     def _tuple_equals(self, left: list[exp.Expr], item: exp.Expr) -> Rex:
         right = item.expressions if isinstance(item, exp.Tuple) else [item]
         if len(left) != len(right):
             raise SemanticError(f"IN compares {len(left)} values with {len(right)}", span=self.span(item))
-        terms = [self.compare("=", self.convert(a), self.convert(b)) for a, b in zip(left, right, strict=True)]
+        terms = [self.compare("=", *self._pair(a, b)) for a, b in zip(left, right, strict=True)]
         return self.fold(Call(t.BOOLEAN, "and", tuple(terms)))
 
     def in_list(self, value: Rex, items: list[Rex], where: exp.Expr | None) -> Rex:
@@ -251,7 +246,7 @@ class Converter:
         return self.call("not", self.boolean(inner))
 
     def _not_distinct(self, e: exp.Expr) -> Rex:
-        return self.call("not", self.compare("<=>", self.convert(e.this), self.convert(e.expression), e))
+        return self.call("not", self.compare("<=>", *self._pair(e.this, e.expression), e))
 
     def _logic(self, e: exp.Expr) -> Rex:
         op = "and" if isinstance(e, exp.And) else "or"
@@ -327,7 +322,7 @@ class Converter:
         return _decimal_literal(Decimal(text))
 
     def _cast(self, e: exp.Cast) -> Rex:
-        value, to = self.convert(e.this), self._data_type(e.to, e)
+        value, to = self.convert(e.this), data_type(self, e.to, e)
         if to.is_timestamp and isinstance(value, Literal):
             self.builder.note_cut(value, self.span(e))
         if isinstance(e, exp.TryCast) or not isinstance(value, Literal) or value.type != t.STRING:
@@ -340,27 +335,6 @@ class Converter:
                 hint="the format is yyyy-MM-dd for dates and yyyy-MM-dd HH:mm:ss[.fff] for timestamps",
             )
         return result
-
-    def _data_type(self, to: exp.DataType, e: exp.Expr) -> HiveType:
-        numbers = tuple(int(p.name) for p in to.expressions if isinstance(p, exp.DataTypeParam))
-        if to.this == exp.DataType.Type.DECIMAL:
-            return decimal(*numbers)
-        if to.this in (exp.DataType.Type.BINARY, exp.DataType.Type.VARBINARY):
-            if not numbers:
-                return t.BINARY  # with a length it is a varchar or char, marked so by parser.functions
-            return HiveType("varchar" if to.this == exp.DataType.Type.BINARY else "char", numbers)
-        if to.this in _TYPES:
-            return _TYPES[to.this]
-        children = tuple(self._data_type(c, e) for c in to.expressions if isinstance(c, exp.DataType))
-        if to.this == exp.DataType.Type.ARRAY and len(children) == 1:
-            return t.array_of(children[0])
-        if to.this == exp.DataType.Type.MAP and len(children) == 2:
-            return HiveType("map", children=children)
-        if to.this == exp.DataType.Type.STRUCT:
-            members = [c for c in to.expressions if isinstance(c, exp.ColumnDef)]
-            types = tuple(self._data_type(c.args["kind"], e) for c in members)
-            return HiveType("struct", children=types, fields=tuple(c.name.lower() for c in members))
-        raise UnsupportedError(f"cannot cast to {to.sql('hive')}", span=self.span(e))
 
     def _column(self, e: exp.Column) -> Rex:
         parts = [part.name for part in e.parts]
@@ -388,7 +362,7 @@ class Converter:
         values: list[Rex] = []
         for branch in e.args["ifs"]:
             condition = (
-                self.boolean(branch.this) if operand is None else self.compare("=", operand, self.convert(branch.this))
+                self.boolean(branch.this) if operand is None else self.compare("=", *self._pair(e.this, branch.this))
             )
             whens.append(condition)
             values.append(self.convert(branch.args["true"]))
