@@ -50,7 +50,7 @@ _EXPLAIN = frozenset({"EXPLAIN", "EXTENDED", "FORMATTED", "CBO"})
 _TOKEN = re.compile(
     r"""
     (?P<space>[\s\ufeff]+)
-    |(?P<line>--[^\n]*)
+    |(?P<line>--[^\r\n]*)
     |(?P<block>/\*.*?\*/)
     |(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`)
     |(?P<variable>\$\{[^}$ ]+\})

@@ -79,7 +79,7 @@ class SourceStatement:
 
 _PIECE = re.compile(
     r"""
-      (?P<comment>--[^\n]*|/\*.*?\*/)
+      (?P<comment>--[^\r\n]*|/\*.*?\*/)
     | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`)
     | (?P<escape>\\;)
     | (?P<end>;)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import logging
 import re
+from itertools import pairwise
 from typing import NoReturn
 
 from sqlglot import Token, TokenType
@@ -23,7 +24,7 @@ HIVE_NULLS_LAST = Hive()
 HIVE_NULLS_LAST.NULL_ORDERING = "nulls_are_large"
 """Hive 4's default order of nulls (hive.default.nulls.last): last ascending, first descending."""
 
-_SKIP = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+_SKIP = r"(?:\s|--[^\r\n]*(?:[\r\n]|$)|/\*.*?\*/)*"
 _BLANKS = re.compile(_SKIP, re.DOTALL)
 _WORD = re.compile(_SKIP + r"([^\W\d]\w*)", re.S)
 
@@ -55,9 +56,25 @@ def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
         raise ParseError("cannot parse the text into tokens", span=source.span(start)) from None
     if _CHARSET.search(text):
         tokens = _with_charset_texts(text, tokens)
+    if _HEX.search(text):
+        _refuse_hex(source, tokens)
     if any(token.token_type == TokenType.STRING for token in tokens) or "timestamplocaltz" in text.lower():
         return _put_right(tokens)
     return tokens
+
+
+_HEX = re.compile(r"\b0x", re.IGNORECASE)
+
+
+def _refuse_hex(source: SourceStatement, tokens: list[Token]) -> None:
+    """`0x1F` is one token in Hive, which is valid only after the name of a character set; sqlglot reads `0 AS x1F`."""
+    for zero, digits in pairwise(tokens):
+        if zero.text == "0" and digits.start == zero.end + 1 and digits.text[:1] in ("x", "X"):
+            raise ParseError(
+                f"hexadecimal number '0{digits.text}' is not Hive SQL",
+                span=source.span(zero.start, digits.end + 1),
+                hint=f"use conv('{digits.text[1:]}', 16, 10), or add a blank before an alias",
+            )
 
 
 _CHARSET = re.compile(r"_((?:utf|us|iso)-[\w-]+)\s*(?:0x((?:[0-9a-f]{2})+)\b|(?='))", re.IGNORECASE)

@@ -200,7 +200,7 @@ def _columns(source: SourceStatement, cursor: Cursor) -> ShowColumns:
     return ShowColumns(source, name, like)
 
 
-_TRAILING_COMMENT = re.compile(r"(?:^|\s)(?:--[^\n]*|/\*.*?\*/)\s*$", re.S)
+_TRAILING_COMMENT = re.compile(r"(?:^|\s)(?:--[^\r\n]*|/\*.*?\*/)\s*$", re.S)
 
 
 def _raw(source: SourceStatement, offset: int) -> tuple[str, int]:

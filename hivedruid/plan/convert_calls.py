@@ -128,7 +128,7 @@ def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
             span=c.span(e),
             hint="compute the inner aggregate in a subquery",
         )
-    if name == "count" and not distinct and all(isinstance(a, Literal) and a.value is not None for a in args):
+    if name == "count" and args and not distinct and all(isinstance(a, Literal) and a.value is not None for a in args):
         return Agg(t.BIGINT, "count", ())
     if not args:
         raise SemanticError(f"{name}() requires an argument", span=c.span(e))

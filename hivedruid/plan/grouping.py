@@ -147,7 +147,7 @@ class Grouping:
             sets = [tuple(self._positions(item)) for item in items]
             return [(*plain, *(p for p in s if p not in plain)) for s in sets] if is_only_item else sets
         positions = self._positions(clause.expressions) or plain
-        fixed = [p for p in plain if p not in positions]
+        fixed = plain if is_only_item else [p for p in plain if p not in positions]
         sizes = range(len(positions), -1, -1)
         if isinstance(clause, exp.Rollup):
             return [tuple(fixed + positions[:n]) for n in sizes]

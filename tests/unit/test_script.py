@@ -32,6 +32,7 @@ def texts(script: str) -> list[str]:
         ("/* it's */ SELECT 1", ["SELECT 1"]),
         (r"SET x=a\;b; SELECT 1", ["SET x=a;b", "SELECT 1"]),
         ("SELECT 1\r\n;\r\nSELECT\r\n 2;\r\n", ["SELECT 1", "SELECT\r\n 2"]),
+        ("-- a; comment\rSELECT 1;\r-- another\rSELECT 2 -- c\r+ 3;\r", ["SELECT 1", "SELECT 2 -- c\r+ 3"]),
         ("\ufeffSELECT 'ÄÖ;日本' ; SELECT '😀'", ["SELECT 'ÄÖ;日本'", "SELECT '😀'"]),
         ("SELECT 'two\nlines;'", ["SELECT 'two\nlines;'"]),
     ],

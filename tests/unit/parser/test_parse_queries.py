@@ -151,3 +151,19 @@ def test_files_of_scripts() -> None:
     added = one("ADD FILE a.py 'my dir/x.py' -- the scripts")
     assert [Path(path).relative_to(Path.cwd()) for path in added.files] == [Path("a.py"), Path("my dir/x.py")]
     assert one("ADD ARCHIVE z.zip").files == ()
+
+
+@pytest.mark.parametrize("text", ["SELECT 0x1F", "SELECT 1, 0Xff AS a", "SELECT a FROM t WHERE a = 0x1F"])
+def test_a_hexadecimal_number_is_not_zero_with_an_alias(text: str) -> None:
+    (source,) = split(text)
+    with pytest.raises(ParseError, match=r"hexadecimal number '0[xX]"):
+        parse(source)
+
+
+def test_other_words_that_begin_with_x_are_names() -> None:
+    names = one("SELECT 0 x1F, _UTF-8 0x41, '0x1F', x0x1F FROM t").expression.named_selects
+    assert names[0] == "x1F"
+
+
+def test_a_comment_ends_at_a_carriage_return() -> None:
+    assert isinstance(one("-- a\rSELECT 1 -- b\r+ 2").expression.selects[0], exp.Add)

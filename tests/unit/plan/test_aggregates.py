@@ -9,7 +9,9 @@ import pytest
 
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.query import native_query
+from hivedruid.plan.nodes import Aggregate
 from hivedruid.plan.reasons import left_outside
+from hivedruid.plan.rex import Ref
 from hivedruid.plan.rules.context import merge_buffers
 from hivedruid.plan.split import constant_rows, druid_read, native_queries
 from tests.support.planning import is_pushed, native, plan, read
@@ -296,3 +298,25 @@ def test_no_native_query_has_the_total_inside_which_druid_leaves_out(sql: str) -
     assert read_whole is None or "subtotalsSpec" not in json.dumps(read_whole.query)
     inner = [query for query in native_queries(made.node) if query.grouping_sets is not None]
     assert [native_query(query, "UTC").over_nothing is not None for query in inner] == [True]
+
+
+@pytest.mark.parametrize(
+    ("group", "sets"),
+    [
+        ("country, CUBE(country, city)", {("country", "city"), ("country",)}),
+        ("country, ROLLUP(country, city)", {("country", "city"), ("country",)}),
+        ("country, ROLLUP(city, country)", {("country", "city"), ("country",)}),
+        ("country, city, CUBE(country)", {("country", "city")}),
+        ("country, GROUPING SETS ((country), (city), ())", {("country",), ("country", "city")}),
+        ("country, city WITH ROLLUP", {("country", "city"), ("country",), ()}),
+        ("ROLLUP(country, city)", {("country", "city"), ("country",), ()}),
+    ],
+)
+def test_a_key_beside_grouping_sets_is_in_each_of_them(group: str, sets: set[tuple[str, ...]]) -> None:
+    node = plan(f"SELECT country, count(*) FROM ev GROUP BY {group}", rules=()).node
+    (aggregate,) = [each for each in node.walk() if isinstance(each, Aggregate)]
+    assert aggregate.grouping_sets is not None
+    keys = [key.id for key in aggregate.keys if isinstance(key, Ref)]
+    assert {tuple(sorted((keys[i] for i in each), reverse=True)) for each in aggregate.grouping_sets} == {
+        tuple(sorted(each, reverse=True)) for each in sets
+    }

@@ -25,6 +25,8 @@ WRONG = [
     ("SELECT nosuchfunction(1) FROM ev", SemanticError, "unknown function 'nosuchfunction'", "SHOW FUNCTIONS"),
     ("SELECT reflect('java.lang.Math', 'abs', 1) FROM ev", UnsupportedError, "reflect() is not supported", ""),
     ("SELECT st_point(1, 2) FROM ev", UnsupportedError, "st_point() is not supported", ""),
+    ("SELECT count() FROM ev", SemanticError, "count() requires an argument", ""),
+    ("SELECT count(DISTINCT) FROM ev", SemanticError, "count() requires an argument", ""),
     ("SELECT upper(country, city) FROM ev", SemanticError, "upper() takes 1 argument, not 2", ""),
     ("SELECT concat_ws() FROM ev", SemanticError, "concat_ws() takes at least 1 argument", ""),
     ("SELECT upper(array(1)) FROM ev", SemanticError, "upper() takes a string as argument 1, not array<int>", ""),
