@@ -1,0 +1,97 @@
+"""Rows compared with those that a suite lists as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from tests.suites.cases import NotComparable, Row
+
+RELATIVE, ABSOLUTE = 1e-9, 1e-9
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """Rows of texts in any order: suites list the rows of a query with an order sorted by other keys, too."""
+
+    rows: tuple[tuple[str, ...], ...]
+    null: str = "NULL"
+
+    def matches(self, rows: Sequence[Row]) -> bool:
+        if len(rows) != len(self.rows):
+            return False
+        left = list(self.rows)
+        for row in rows:
+            place = next((i for i, texts in enumerate(left) if self._is_same(row, texts)), None)
+            if place is None:
+                return False
+            left.pop(place)
+        return True
+
+    @property
+    def text(self) -> str:
+        return "\n".join("\t".join(row) for row in self.rows[:40])
+
+    def _is_same(self, row: Row, texts: Sequence[str]) -> bool:
+        return len(row) == len(texts) and all(
+            is_same_cell(value, text, self.null) for value, text in zip(row, texts, strict=True)
+        )
+
+
+def is_same_cell(value: Any, text: str, null: str) -> bool:
+    """Whether a value of ours is the one that a text shows; a time is also the number of its milliseconds."""
+    if value is None or text == null:
+        return value is None and text == null
+    if isinstance(value, bool):
+        return text.lower() in (("true", "1") if value else ("false", "0"))
+    if isinstance(value, int | Decimal):
+        number = milliseconds(text) if _number(text) is None else _number(text)
+        return number is not None and (number == value or _is_close(float(value), float(number), value))
+    if isinstance(value, float):
+        return _is_close(value, _float(text), value)
+    if isinstance(value, datetime):
+        return _time(text) == value.replace(tzinfo=None)
+    if isinstance(value, date):
+        return text == value.isoformat()
+    if isinstance(value, str):
+        return value.rstrip() == text.rstrip()
+    raise NotComparable(f"values of type {type(value).__name__}")
+
+
+def milliseconds(text: str) -> int | None:
+    """A date or time in UTC, or a time of day, as milliseconds, which is how Druid's tables store it."""
+    time = _time(f"1970-01-01 {text}" if text[2:3] == ":" else text)
+    return None if time is None else round(time.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def _is_close(ours: float, theirs: float | None, value: Any) -> bool:
+    """Doubles have other last digits, depending on the order of their sum; integers have not."""
+    if theirs is None or isinstance(value, int):
+        return False
+    both_nan = math.isnan(ours) and math.isnan(theirs)
+    return both_nan or math.isclose(ours, theirs, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None)
+    except ValueError:
+        return None

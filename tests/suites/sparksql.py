@@ -1,0 +1,108 @@
+"""Spark's sql-tests: a file of results has each statement, the schema and the rows. Views of values are Hive's, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.suites.cases import Case
+from tests.suites.comparison import TextRows
+from tests.suites.jars import open_jar
+
+RESULTS = "sql-tests/results/"
+SCRIPTS = [
+    "count",
+    "group-by",
+    "group-by-ordinal",
+    "group-by-alias",
+    "group-analytics",
+    "grouping_set",
+    "having",
+    "order-by",
+    "order-by-ordinal",
+    "order-by-nulls-ordering",
+    "limit",
+    "union",
+    "except",
+    "except-all",
+    "intersect-all",
+    "cte",
+    "inner-join",
+    "outer-join",
+    "cross-join",
+    "join-empty-relation",
+    "using-join",
+    "natural-join",
+    "window",
+    "null-handling",
+    "null-propagation",
+    "predicate-functions",
+    "table-aliases",
+    "pred-pushdown",
+    "comparator",
+    "conditional-functions",
+]
+FOLDERS = ("subquery/in-subquery", "subquery/exists-subquery", "subquery/scalar-subquery")
+"""What is in Hive's SQL: neither functions and literals of Spark, nor errors, nor its own statements."""
+COMPLEX = re.compile(r"(?<=[:<])(array|map|struct|interval|variant|binary)\b")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A statement of a file with its schema and its rows, which are an exception's text for an error."""
+
+    sql: str
+    schema: str
+    output: str
+
+    @property
+    def is_error(self) -> bool:
+        return re.match(r"(org|java)\.[\w.]+\s*\{?", self.output) is not None
+
+
+def items(text: str) -> Iterator[Item]:
+    for block in text.split("-- !query\n")[1:]:
+        sql, _, rest = block.partition("\n-- !query schema\n")
+        schema, _, output = rest.partition("\n-- !query output\n")
+        yield Item(sql.strip(), schema.strip(), output.removesuffix("\n\n").removesuffix("\n").removesuffix("\n"))
+
+
+def cases() -> Iterator[Case]:
+    with open_jar("spark-sql-tests") as jar:
+        names = [name.removeprefix(RESULTS) for name in jar.namelist() if name.startswith(RESULTS)]
+        for name in sorted(names):
+            script = name.removesuffix(".sql.out")
+            if script in SCRIPTS or script.rpartition("/")[0] in FOLDERS:
+                yield from of_script(script, jar.read(RESULTS + name).decode())
+
+
+def of_script(script: str, text: str) -> Iterator[Case]:
+    views: tuple[str, ...] = ()
+    for number, item in enumerate(items(text), 1):
+        if re.match(r"(?i)create\b.*\bview\b", item.sql):
+            views = (*views, hive_sql(item.sql))
+        elif re.match(r"(?i)(select|with|\()", item.sql) and not item.is_error:
+            yield _case(f"{script}:{number}", item, views)
+
+
+def _case(place: str, item: Item, views: tuple[str, ...]) -> Case:
+    found = COMPLEX.search(item.schema)
+    rows = tuple(tuple(line.split("\t")) for line in item.output.split("\n") if item.output)
+    reason = f"a column is of type {found[1].upper()}" if found else ""
+    return Case(place, item.sql, hive_sql(item.sql), TextRows(rows), views=views, reason=reason)
+
+
+def hive_sql(sql: str) -> str:
+    """A statement in Hive's dialect: a view is no temporary one, VALUES has parentheses and an alias."""
+    text = re.sub(
+        r"(?is)^create\s+(or\s+replace\s+)?(global\s+)?(temp(orary)?\s+)?view\b", "CREATE OR REPLACE VIEW", sql
+    )
+    return re.sub(r"(?is)\b(from|as)\s+values\s*(.*?)\s*\bas\s+(\w+\s*\([^)]*\))", _values, text)
+
+
+def _values(found: re.Match[str]) -> str:
+    """`1, 2` are rows of one column."""
+    rows = found[2] if found[2].startswith("(") else ", ".join(f"({row.strip()})" for row in found[2].split(","))
+    start = "FROM" if found[1].lower() == "from" else "AS SELECT * FROM"
+    return f"{start} (VALUES {rows}) AS {found[3]}"
