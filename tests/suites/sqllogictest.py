@@ -214,7 +214,7 @@ def hive_sql(sql: str, reals: frozenset[str] = frozenset()) -> str:
     """A query in Hive's dialect: a quotient of integers is DIV, a quoted name has backticks."""
     tokens = _TOKEN.findall(sql)
     return "".join(
-        "DIV" if token == "/" and not _has_reals(tokens, place, reals) else _token(token)
+        " DIV " if token == "/" and not _has_reals(tokens, place, reals) else _token(token)
         for place, token in enumerate(tokens)
     )
 
