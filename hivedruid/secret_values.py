@@ -14,7 +14,7 @@ from hivedruid.secrets import hides, is_secret, is_shown
 _SINGLE = "'`´‘’‚‛′＇"
 _DOUBLE = '"“”„‟«»″＂'
 QUOTES = _SINGLE + _DOUBLE
-GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\n]{0,1000}+\n)*+"
+GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\r\n]{0,1000}+[\r\n])*+"
 _SIGN = r"(?:[=:]{1,2}>?|[!+?~^]=|<>|=~|＝|：|→|->|%3[ADad])"
 _KEY = re.compile(
     rf"(?<![\w.$])(?<!\w-)(?P<key>[A-Za-z_$](?:[\w.$]|-(?!-))*+)(?P<close>[\\{QUOTES}\]]++)?{GAP}"

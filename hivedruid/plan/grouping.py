@@ -260,6 +260,12 @@ def _outer_aggregates(plan: Node) -> list[Agg]:
 
 
 def _rewritten(plan: Node, change: Callable[[Rex], Rex | None]) -> Node:
-    """A subquery's plan with its outer expressions replaced."""
+    """A subquery's plan with its outer expressions replaced. Its own aggregates may be equal to them: count(*)."""
     inputs = tuple(_rewritten(i, change) for i in plan.inputs)
-    return nodes.map_expressions(plan.with_inputs(inputs), lambda rex: transform(rex, change))
+    own = {rex.call for e in plan.expressions() for rex in walk(e) if isinstance(rex, Over)}
+    own.update(plan.calls if isinstance(plan, nodes.Aggregate) else ())
+
+    def changed(rex: Rex) -> Rex | None:
+        return None if rex in own else change(rex)
+
+    return nodes.map_expressions(plan.with_inputs(inputs), lambda rex: transform(rex, changed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.show import show
 from hivedruid.plan.split import QueryPlan
 from hivedruid.script import SourceStatement
+from hivedruid.session import Session
 from hivedruid.settings import SETTINGS
 from tests.support.planning import TABLES, events, plan, snapshot
 
@@ -263,3 +265,22 @@ ROWS: Rows = [("A", 1, 0.1), ("B", 2, 0.33333334), ("A", 3, 0.1), ("A", 4, None)
 )
 def test_queries_over_floats_and_of_distinct_values(sql: str, rows: Rows) -> None:
     assert _over(sql, ROWS) == rows
+
+
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [
+        ("count(*) = (SELECT count(*) FROM (VALUES (1), (1), (2)) AS c(y) WHERE c.y = a.x)", [(1,), (2,)]),
+        ("count(*) < (SELECT count(*) FROM (VALUES (1), (1), (2)) AS c(y) WHERE c.y >= a.x LIMIT 1)", [(1,)]),
+        ("count(*) > 1 AND EXISTS (SELECT y FROM (VALUES (1), (1)) AS c(y) WHERE c.y = a.x GROUP BY y HAVING count(*) = 2)", [(1,)]),
+        ("count(*) = (SELECT max(n) FROM (SELECT y, count(*) OVER () n FROM (VALUES (1), (1)) AS v(y)) c WHERE c.y = a.x)", [(1,)]),
+    ],
+)  # fmt: skip
+def test_an_aggregate_of_a_subquery_is_not_the_equal_one_of_the_outer_query(
+    tmp_path: Path, condition: str, rows: list[tuple[int, ...]]
+) -> None:
+    with Session(tmp_path) as session:
+        (query,) = session.statements(
+            f"SELECT x FROM (VALUES (1), (1), (2)) AS a(x) GROUP BY x HAVING {condition} ORDER BY x"
+        )
+        assert list(session.execute(query).rows) == rows
