@@ -244,8 +244,8 @@ home last used the cluster, and both commands use it while the cluster does not 
 
 This page lists what depends on the version. It is generated from `hivedruid/druid/versions.py`; a test compares the
 two. The last column is the strongest proof of the newer behavior: a running Druid 33.0.0, which the tests start; a
-running Druid 37.0.0 without Kafka and SQL, on which `make druid37-cluster` runs them; the classes of Druid 37.0.0, run in
-one process or inspected; or the release notes, which no test has confirmed.
+running Druid 37.0.0 without Kafka and SQL, on which `make druid37-cluster` runs them; the classes of Druid 37.0.0, run
+in one process or inspected; or the release notes, which no test has confirmed.
 """
 
 
