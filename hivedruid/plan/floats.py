@@ -13,7 +13,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.plan import exact, fold
+from hivedruid.plan import fold
+from hivedruid.plan.number_text import parse_decimal, parse_double
 from hivedruid.plan.rex import Agg, Literal, Over, Ref, Rex
 
 
@@ -33,7 +34,13 @@ def beside(rex: Rex, e: exp.Expr, other: Rex) -> Rex:
         return rex
     if rex.type == t.DOUBLE:
         return _rounded(rex, rex.value)
-    return _rounded(rex, exact.parse(rex.value)) if rex.type.is_string else rex
+    return _rounded(rex, _parse(rex.value)) if rex.type.is_string else rex
+
+
+def _parse(text: str) -> float | Decimal | None:
+    """The number with all its digits, if a DECIMAL can have them: a DOUBLE may be rounded to another FLOAT."""
+    number = parse_decimal(text)
+    return parse_double(text) if number is None else number
 
 
 def _is_written(e: exp.Expr) -> bool:

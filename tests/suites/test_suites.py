@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from hashlib import md5
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -180,7 +181,7 @@ def test_values_as_sqllogictest_prints_them(value: object, kind: str, text: str)
 
 
 def test_drills_queries(runner: Runner) -> None:
-    rows = [
+    rows: list[Mapping[str, Any]] = [
         {"Day": 0, "n": 1, "s": "a", "ok": True, "x": 1},
         {"Day": 86_400_000, "n": None, "s": "b", "ok": False, "x": 0.5},
     ]
