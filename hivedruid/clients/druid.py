@@ -1,4 +1,4 @@
-"""The HTTP client of Druid: requests to broker, coordinator and overlord. The only module that imports requests."""
+"""The HTTP client of Druid: requests to broker, coordinator and overlord."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.catalog.iceberg_place import IcebergPlace
 from hivedruid.catalog.table import Table
-from hivedruid.clients.failures import MESSAGE_LENGTH
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError
 from hivedruid.iceberg.catalog import resolved
 from hivedruid.iceberg.tables import table_of
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as Client
 
 T = TypeVar("T")
+_SHOWN = 400
+"""Characters that are shown of an error."""
 _REST = "hivedruid.clients.iceberg_rest.GuardedRestCatalog"
 _SQL_DRIVERS = {"sqlite:": "sqlite:///", "postgresql:": "postgresql+psycopg2:", "mysql:": "mysql+pymysql:"}
 """JDBC's addresses of databases, after jdbc:, and those of SQLAlchemy."""
@@ -117,7 +118,7 @@ def _of_sqlalchemy(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _failure(place: IcebergPlace, error: Exception) -> HiveDruidError:
-    text = printable(redact(str(error)).partition("\n")[0][:MESSAGE_LENGTH]) or type(error).__name__
+    text = printable(redact(str(error)).partition("\n")[0][:_SHOWN]) or type(error).__name__
     if isinstance(error, ImportError) or (not isinstance(error, OSError) and "not installed" in text):
         extra = {"jdbc": " 'pyiceberg[sql-postgres]'", "glue": " 'pyiceberg[glue]'"}.get(place.type, "")
         return UsageError(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -24,6 +27,7 @@ from hivedruid.oauth import TokenSource
 from tests.support.schema_registry import Stored, registry
 from tests.support.web_server import raw_server
 from tests.unit.clients.test_iceberg_rest import catalog_at
+from tests.unit.clients.test_newer_answers import with_new_keys
 
 SECONDS = 0.4
 SIZE = 1 << 20
@@ -203,3 +207,24 @@ def test_endless_references() -> None:
     ):
         schemas_of({"avro.schema.registry.url": url}, [1], {})
     assert len(paths) == 201
+
+
+def test_a_registry_with_new_keys() -> None:
+    chance = random.Random(5)
+    stored = {"schema": '"R"', "schemaType": "AVRO", "references": [{"name": "R", "subject": "s", "version": 1}]}
+    other = {"schema": json.dumps({"type": "record", "name": "R", "fields": []}), "id": 7, "schemaType": None}
+
+    def respond(line: str) -> list[bytes]:
+        answer = with_new_keys(other if "/subjects/" in line else stored, chance)
+        return with_length(json.dumps(answer).encode())
+
+    for number in range(20):
+        with raw_server(respond) as url:
+            (schema,) = schemas_of({"avro.schema.registry.url": url}, [number], {}).values()
+            assert json.loads(schema)["name"] == "R"
+
+
+def test_every_client_is_guarded() -> None:
+    direct = re.compile(r"\brequests\.(get|post|put|delete|head|request|Session|session)\(|import Session\b")
+    folder = Path(druid.__file__).parent
+    assert [path.name for path in folder.glob("*.py") if direct.search(path.read_text(encoding="utf-8"))] == []
