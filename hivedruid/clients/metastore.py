@@ -264,8 +264,17 @@ class HiveMetastore:
 
     def _request(self, ask: Callable[[Any], T]) -> T:
         types = _types()
+        from thrift.protocol.TProtocol import TProtocolException
+        from thrift.Thrift import TApplicationException
+
         try:
             return self._call(ask)
+        except (TApplicationException, TProtocolException, ValueError, EOFError) as error:
+            self.close()
+            raise ExecutionError(
+                f"unexpected response of the Hive metastore {self.uris}: {error or type(error).__name__}",
+                hint=f"check that {URIS} is the address of a Hive metastore",
+            ) from error
         except (types.MetaException, types.InvalidOperationException, types.AlreadyExistsException) as error:
             raise ExecutionError(
                 f"the Hive metastore {self.uris} refused a request: {error.message}",
