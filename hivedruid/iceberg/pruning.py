@@ -67,6 +67,12 @@ class _Known:
             if (field := fields.get(name)) is not None and field.column == column:
                 yield field, value
 
+    def is_truncated(self, term: _Term) -> bool:
+        """Whether Spark does not pass an upper bound, since Iceberg's truncate overflows; see `plan.spark_pruning`."""
+        every = (field for fields in self.files.specs.values() for field in fields.values())
+        columns = {field.column for field in every if field is not None and field.transform == "truncate"}
+        return term.op in ("<", "<=") and term.type in ("int", "bigint") and term.column in columns
+
     def nulls(self, column: str) -> tuple[bool, bool]:
         """Whether a column can be null, and whether it can be another value."""
         id_ = self.files.columns.get(column)
@@ -93,6 +99,8 @@ def _can_match(rex: Rex, names: Mapping[str, str], known: _Known) -> bool:
     if term.op == "is_null":
         return can_be_null
     if term.op == "is_not_null":
+        return can_be_value
+    if known.is_truncated(term):
         return can_be_value
     return can_be_value and _by_bounds(term, known) and _by_partitions(term, known)
 

@@ -138,16 +138,16 @@ def _zeros(op: str, value: Rex, items: list[Rex], sql: Sql) -> str:
 
 
 def _integer(op: str, value: Rex, item: Rex, column: Rex, width: int, sql: Sql) -> str | None:
-    """A bound of an integer that may be truncated: the partition of the first ones is found by the smallest."""
+    """A bound of an integer that may be truncated. Iceberg skips the partition of the first integers for an upper
+    bound, and all others for a lower bound among them; any other lower bound is passed, beside one that is not, by
+    which its negation is not passed."""
     number = _number(item)
-    if number is None or not isinstance(item, Literal):
+    if number is None:
         return None
-    first = _FIRST[column.type]
-    if number <= first + width:
-        return sql(Call(BOOLEAN, op, (_hidden(value), item)))
-    text = sql(Call(BOOLEAN, op, (value, item)))
-    is_first = sql(Call(BOOLEAN, "=", (column, Literal(column.type, first))))
-    return f"({text} OR {is_first})" if op in ("<", "<=") else f"({text} AND NOT {is_first})"
+    hidden = sql(Call(BOOLEAN, op, (_hidden(value), item)))
+    if op in ("<", "<=") or number <= _FIRST[column.type] + width:
+        return hidden
+    return f"({sql(Call(BOOLEAN, op, (value, item)))} AND {hidden})"
 
 
 _FIRST: dict[HiveType, int] = {INT: -(1 << 31), BIGINT: -(1 << 63)}

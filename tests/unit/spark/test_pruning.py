@@ -45,3 +45,18 @@ def test_both_zeros_in_every_statement(session: Session) -> None:
         assert sorted(run(session, f"SELECT s FROM {name}")) == [("c!",), ("one",), ("one",)]
         run(session, f"DELETE FROM {name} WHERE x <= -0.0D")
         assert run(session, f"SELECT s FROM {name}") == [("c!",)]
+
+
+def test_the_smallest_integers(session: Session) -> None:
+    """Their partition has the largest value; neither it nor the bounds of its file decide alone."""
+    run(session, "CREATE TABLE t (i INT, b BIGINT) PARTITIONED BY SPEC (truncate(10, i), truncate(1000, b))")
+    first = [(-2147483645, -9223372036854775001), (-2147483642, -9223372036854775805)]
+    values = ", ".join(f"({i}, {b}L)" for i, b in [*first, (5, 5), (2147483647, 9223372036854775807)])
+    run(session, f"INSERT INTO t VALUES {values}")
+    for condition in ("i < 0", "b < 0", "i <= 5 AND b < 5", "NOT i >= 5", "b BETWEEN -9223372036854775806L AND -1"):
+        assert sorted(run(session, f"SELECT * FROM t WHERE {condition}")) == first, condition
+    assert len(run(session, "SELECT * FROM t WHERE i > -2147483646")) == 4
+    run(session, "DELETE FROM t WHERE i >= 2147483640")
+    assert sorted(run(session, "SELECT * FROM t")) == [*first, (5, 5)]
+    run(session, "DELETE FROM t WHERE b < 0")
+    assert run(session, "SELECT * FROM t") == [(5, 5)]
