@@ -49,7 +49,10 @@ def schemas(batches: Iterator[Any]) -> Iterator[Any]:
 
     for batch in batches:
         for content in batch.column(0):
-            schema = orc.ORCFile(pa.BufferReader(content.as_buffer())).schema
+            try:
+                schema = orc.ORCFile(pa.BufferReader(content.as_buffer())).schema
+            except (pa.ArrowException, OSError) as error:
+                raise OrcFileError(f"{MARK}{str(error).splitlines()[0]}") from None
             made = pa.array([schema.serialize().to_pybytes()], pa.binary())
             yield pa.RecordBatch.from_arrays([made], names=["schema"])
 

@@ -56,3 +56,5 @@ def test_a_damaged_file() -> None:
     made = pa.RecordBatch.from_arrays([pa.array([b"ORC" + b"\xff" * 99], pa.binary())], names=["content"])
     with pytest.raises(orc_files.OrcFileError, match=r"^hivedruid: cannot read an ORC file: "):
         list(orc_files.rows(pa.schema([("a", pa.int32())]))(iter([made])))
+    with pytest.raises(orc_files.OrcFileError, match=r"^hivedruid: cannot read an ORC file: "):
+        list(orc_files.schemas(iter([made])))
