@@ -89,12 +89,14 @@ class LogEntry:
             self.done(count, cut=True)
             raise
         except BaseException as error:
-            hide_in(error)
             self.done(count, error)
             raise
         self.done(count)
 
     def done(self, rows: int | None = None, error: BaseException | None = None, *, cut: bool = False) -> None:
+        """Write the entry. The error that its caller raises loses its secrets even without a log."""
+        if error is not None:
+            hide_in(error)
         if self._written or self._log is None:
             return
         self._written = True

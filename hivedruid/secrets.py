@@ -106,7 +106,7 @@ def is_kept(value: str) -> bool:
 
 def is_shown(value: str) -> bool:
     """Whether the value of a secret key may be shown: it is empty, a boolean, stars, or a reference."""
-    return value.lower() in _NO_SECRETS or not value.strip("*") or is_kept(value) or _NAMED.fullmatch(value) is not None
+    return value.lower() in _NO_SECRETS or is_kept(value) or _NAMED.fullmatch(value) is not None
 
 
 def hides(key: str, value: str) -> bool:

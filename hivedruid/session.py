@@ -36,7 +36,7 @@ from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result, through
 from hivedruid.scratch import remove_leftovers, remove_rows
 from hivedruid.script import SourceStatement
-from hivedruid.secret_text import hide_in, mask_text, redact, remember, remember_statement
+from hivedruid.secret_text import mask_text, redact, remember, remember_statement
 from hivedruid.secrets import is_secret
 from hivedruid.setting_types import EMBEDDED, seconds
 from hivedruid.settings import Settings
@@ -215,7 +215,6 @@ class Session:
             entry.done(error=deep)
             raise deep from None
         except BaseException as error:
-            hide_in(error)
             entry.done(error=error)
             raise
         if not result.columns:
