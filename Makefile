@@ -8,7 +8,7 @@ JOBS := 2
 CLUSTER_JOBS := 3
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 druid37-cluster soak bench lock clean
+.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 druid37-cluster suites soak bench lock clean
 
 help:
 	@echo "make quickstart      load Wikipedia edits into a Druid table, run queries and show their plans"
@@ -24,6 +24,8 @@ help:
 	@echo "                     compares random queries on it, the embedded store and Spark instead, SWEEP=1 every operator"
 	@echo "make druid37-cluster run the tests of a cluster that need neither Kafka nor Druid's SQL on a Druid 37: TOOL=folder;"
 	@echo "                     FORMAT=10 lets its tasks write segments of version 10"
+	@echo "make suites          run queries of the suites of Drill and Spark, and of SQLite's sqllogictest: FOLDER=folder;"
+	@echo "                     N=1000 is a smaller sample of it, SEED=7 another one; SPARK=1 runs what needs Spark, too"
 	@echo "make soak            plan tens of thousands of random statements; N=1000000 runs more; compute all references;"
 	@echo "                     SQLAlchemy's suite of dialects; kill jobs at every moment, of which make test chooses every"
 	@echo "                     third one; run all scripts on a Spark cluster, and break it; kill a stream at random"
@@ -123,6 +125,10 @@ druid37-cluster: $(VENV)/.installed-dev
 	@test -n "$(TOOL)" || { echo "Name the folder of the program: make druid37-cluster TOOL=folder"; exit 1; }
 	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "cluster and not kafka and not local" \
 		tests/equivalence tests/integration tests/druid37/running.py
+
+# FOLDER has the suites that no registry has (docs/suites.md). The jars with the others are downloaded.
+suites: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.suites $(if $(FOLDER),"$(FOLDER)") $(if $(N),--sample $(N)) $(if $(SEED),--seed $(SEED)) $(if $(SPARK),--spark)
 
 soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.fuzz $$(date +%s) $(or $(N),50000)

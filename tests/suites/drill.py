@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 from zipfile import ZipFile
@@ -41,7 +41,7 @@ def case(place: str, query: str, rows: str | None, tables: tuple[Table, ...]) ->
     return Case(place, query, hive_sql(query), TextRows(lines, "null"), tables, reason=reason)
 
 
-def table_of(name: str, objects: list[Mapping[str, Any]]) -> Table:
+def table_of(name: str, objects: Sequence[Mapping[str, Any]]) -> Table:
     """A table of rows that are JSON objects: its types are those of the values."""
     names = list(dict.fromkeys(key for row in objects for key in row))
     columns = tuple((key.lower(), _type([row.get(key) for row in objects])) for key in names)

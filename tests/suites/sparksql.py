@@ -90,6 +90,8 @@ def _case(place: str, item: Item, views: tuple[str, ...]) -> Case:
     found = COMPLEX.search(item.schema)
     rows = tuple(tuple(line.split("\t")) for line in item.output.split("\n") if item.output)
     reason = f"a column is of type {found[1].upper()}" if found else ""
+    if re.search(r"(?i)\blimit\b", item.sql) and not re.search(r"(?i)\border\s+by\b", item.sql):
+        reason = reason or "LIMIT without ORDER BY returns any rows"
     return Case(place, item.sql, hive_sql(item.sql), TextRows(rows), views=views, reason=reason)
 
 

@@ -241,12 +241,14 @@ def _has_reals(tokens: Sequence[str], place: int, reals: frozenset[str]) -> bool
 
 
 def _operand(tokens: Sequence[str], opening: str, closing: str) -> list[str]:
-    """The tokens up to the first comma, keyword or parenthesis that is not of this operand."""
-    depth, operand = 0, []
+    """The tokens up to the first comma, keyword, sum or parenthesis that is not of this operand; it may have signs."""
+    signs, depth = True, 0
+    operand: list[str] = []
     for token in tokens:
         depth += (token == opening) - (token == closing)
-        if depth < 0 or (depth == 0 and (token == "," or token.upper() in _ENDS)):
+        if depth < 0 or (depth == 0 and (token == "," or token.upper() in _ENDS or (token in "+-" and not signs))):
             break
+        signs = signs and (token in "+-" or token.isspace())
         operand.append(token)
     return operand if opening == "(" else operand[::-1]
 

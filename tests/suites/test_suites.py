@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from hashlib import md5
@@ -160,6 +160,7 @@ def test_a_sample_has_its_size_and_depends_on_its_seed(tmp_path: Path) -> None:
     ("sql", "hive"),
     [
         ("SELECT a/b, ( a + 1 ) / - b FROM t", "SELECT a DIV b, ( a + 1 )  DIV  - b FROM t"),
+        ("SELECT 3 / - a + CAST(b AS REAL) FROM t", "SELECT 3  DIV  - a + CAST(b AS REAL) FROM t"),
         ("SELECT avg(a) / 2, a / 2 FROM t", "SELECT avg(a) / 2, a  DIV  2 FROM t"),
         ("SELECT 3 / CAST(a AS REAL), 3 / r FROM t", "SELECT 3 / CAST(a AS REAL), 3 / r FROM t"),
         ("SELECT '1/2', \"A\" FROM t", "SELECT '1/2', `a` FROM t"),
@@ -181,7 +182,7 @@ def test_values_as_sqllogictest_prints_them(value: object, kind: str, text: str)
 
 
 def test_drills_queries(runner: Runner) -> None:
-    rows: list[Mapping[str, Any]] = [
+    rows: list[dict[str, Any]] = [
         {"Day": 0, "n": 1, "s": "a", "ok": True, "x": 1},
         {"Day": 86_400_000, "n": None, "s": "b", "ok": False, "x": 0.5},
     ]
