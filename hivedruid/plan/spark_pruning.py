@@ -91,7 +91,9 @@ def _column(rex: Rex) -> Rex | None:
 
 def _hidden(value: Rex) -> Rex:
     """A number in a form that Spark does not pass to a reader."""
-    return Call(value.type, "+", (value, Literal(value.type if value.type.is_integer else INT, 0)))
+    if value.type in (INT, BIGINT):  # Spark may remove the addition of an integer zero
+        return Call(value.type, "shiftleft", (value, Literal(INT, 0)))
+    return Call(value.type, "+", (value, Literal(INT, 0)))
 
 
 def _approximate(op: str, value: Rex, items: list[Rex], column: Rex, pruning: Pruning, sql: Sql) -> str | None:

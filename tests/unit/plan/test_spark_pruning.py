@@ -43,9 +43,9 @@ def sql(pruning: Pruning, op: str, *args: Rex) -> str:
         (PARQUET, "<>", (X, Literal(INT, 5)), "((`x` <> 5) OR isnan(`x`))"),
         (PARQUET, "=", (X, Literal(DOUBLE, math.nan)), f"((`x` = {NAN}) OR isnan(`x`))"),
         (ICEBERG, "=", (X, F), "(`x` = `f`)"),
-        (TRUNCATED, "<", (I, Literal(INT, 0)), "((`i` + 0) < 0)"),
-        (TRUNCATED, ">=", (I, Literal(INT, 5)), "((`i` >= 5) AND ((`i` + 0) >= 5))"),
-        (TRUNCATED, ">", (I, Literal(INT, FIRST + 3)), f"((`i` + 0) > {FIRST + 3})"),
+        (TRUNCATED, "<", (I, Literal(INT, 0)), "(shiftleft(`i`, 0) < 0)"),
+        (TRUNCATED, ">=", (I, Literal(INT, 5)), "((`i` >= 5) AND (shiftleft(`i`, 0) >= 5))"),
+        (TRUNCATED, ">", (I, Literal(INT, FIRST + 3)), f"(shiftleft(`i`, 0) > {FIRST + 3})"),
         (TRUNCATED, "=", (I, Literal(INT, 5)), "(`i` = 5)"),
         (ICEBERG, "<", (I, Literal(INT, 0)), "(`i` < 0)"),
     ],
@@ -62,4 +62,4 @@ def test_a_constant_that_spark_computes_is_compared_outside_of_the_reader() -> N
 
 def test_other_types_are_unchanged() -> None:
     assert sql(TRUNCATED, "<", Ref(HiveType("decimal", (5, 2)), "d"), Literal(INT, 0)) == "(`d` < 0)"
-    assert sql(TRUNCATED, "<", B, Literal(BIGINT, 0)) == "((`b` + CAST('0' AS BIGINT)) < CAST('0' AS BIGINT))"
+    assert sql(TRUNCATED, "<", B, Literal(BIGINT, 0)) == "(shiftleft(`b`, 0) < CAST('0' AS BIGINT))"
