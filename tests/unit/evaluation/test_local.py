@@ -231,7 +231,7 @@ TENTH, THIRD = 0.10000000149011612, 0.3333333432674408
         ("ceil(score)", [1, 1, None]),
         ("CAST(score * 10 AS int)", [1, 3, None]),
         ("score > 0", [True, True, None]),
-        ("score = 0.1D", [False, False, None]),
+        ("score = 0.1D", [True, False, None]),
         ("score IN (CAST('0.1' AS float), CAST('7' AS float))", [True, False, None]),
         ("CASE WHEN clicks = 1 THEN score ELSE score * 2 END", [TENTH, 0.6666666865348816, None]),
         ("coalesce(score, CAST(7 AS float))", [TENTH, THIRD, 7.0]),
