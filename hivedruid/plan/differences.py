@@ -98,6 +98,12 @@ LIMITS: tuple[Difference, ...] = (
         "is not supported",
         "Spark does not support these letters",
     ),
+    Difference(
+        "`SELECT 1 UNION ALL SELECT 'x'`, and other numbers with strings",
+        "is an error",
+        "returns strings",
+        "a branch of CASE has the same common type",
+    ),
     Difference("`map(NULL, 1)`", "a map with the key NULL", "is not supported", "Spark does not allow NULL map keys"),
     Difference(
         "`ds_hll_sketch`, `ds_theta_sketch`, `ds_kll_sketch` and the other `ds_…` functions",

@@ -36,11 +36,12 @@ class Relation:
 
 @dataclass
 class Scope:
-    """The relations of one block; `merged` are USING columns, which an unqualified name matches only once."""
+    """The relations of one block; `merged` are the columns of USING by their ids, with the one that `*` contains and
+    that an unqualified name means: as in Hive the right one of a right join, else the left one, also of a full join."""
 
     relations: list[Relation]
     parent: Scope | None = None
-    merged: set[str] = field(default_factory=set)
+    merged: dict[str, PlanColumn] = field(default_factory=dict)
     aliases: dict[str, Rex] = field(default_factory=dict)
     """Select aliases that HAVING and ORDER BY may use if no column has the name."""
     grouped: dict[str, PlanColumn] = field(default_factory=dict)
@@ -77,8 +78,8 @@ class Scope:
             if _qualifies(relation, qualifier)
             for column in relation.named.get(name, ())
         ]
-        if len(matches) > 1 and not qualifier and name in self.merged:
-            return matches[0]
+        if not qualifier and self.merged:
+            matches = self._visible(matches)
         if len(matches) > 1 and not qualifier and name in self.grouped:
             return self.grouped[name]
         if len(matches) > 1 and len({m.id for m in matches}) > 1:
@@ -97,14 +98,24 @@ class Scope:
         columns = [column for relation in relations for column in relation.columns]
         if qualifier or not self.merged:
             return columns
-        seen: set[str] = set()
-        kept = []
-        for column in columns:
-            if column.name in self.merged and column.name in seen:
-                continue
-            seen.add(column.name)
-            kept.append(column)
-        return kept
+        return self._visible(columns)
+
+    def _visible(self, columns: list[PlanColumn]) -> list[PlanColumn]:
+        """The columns with those of USING once."""
+        visible = [self.merged.get(column.id, column) for column in columns]
+        return list({column.id: column for column in visible}.values())
+
+    def merge(self, left: PlanColumn, right: PlanColumn, visible: PlanColumn) -> None:
+        """Make two columns of USING one."""
+        same = [id_ for id_, column in self.merged.items() if column in (left, right)]
+        self.merged |= dict.fromkeys([*same, left.id, right.id], visible)
+
+    def column(self, name: str, span: Span | None) -> PlanColumn:
+        """A column by its name alone."""
+        column = self._column([], name, span)
+        if column is None:
+            raise self._unknown([name], span)
+        return column
 
     def _unknown(self, parts: list[str], span: Span | None) -> SemanticError | UnsupportedError:
         for relation in self.relations:

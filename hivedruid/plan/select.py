@@ -140,9 +140,7 @@ class SelectBlock:
                 hint="use JOIN … USING (a, b)",
             )
         if using:
-            pairs = [(self._side(left_relations, n, join), self._side(right_relations, n, join)) for n in using]
-            condition = conjunction([self.c.compare("=", a, b) for a, b in pairs])
-            self.scope.merged.update(using)
+            condition = conjunction([self._using(name, left_relations, right_relations, join) for name in using])
         elif join.args.get("on") is not None:
             condition = self._condition(join.args["on"])
             self._refuse_aggregates(condition, join.args["on"], "ON")
@@ -154,8 +152,11 @@ class SelectBlock:
             self.scope.relations = left_relations
         return None
 
-    def _side(self, relations: list[Relation], name: str, join: exp.Join) -> Rex:
-        return Scope(relations).resolve([name], self.b.span(join))
+    def _using(self, name: str, left: list[Relation], right: list[Relation], join: exp.Join) -> Rex:
+        """The condition on a column of USING."""
+        a, b = (Scope(side, merged=self.scope.merged).column(name, self.b.span(join)) for side in (left, right))
+        self.scope.merge(a, b, visible=b if self._join_kind(join) == "right" else a)
+        return self.c.compare("=", a.ref, b.ref)
 
     def _join_kind(self, join: exp.Join) -> str:
         kind, side = (join.kind or "").upper(), (join.side or "").upper()
