@@ -164,11 +164,18 @@ LIMITS: tuple[Difference, ...] = (
     ),
     Difference(
         "unsigned integers of Parquet files above 2147483647 (UINT_32) or 9223372036854775807 (UINT_64); an INT of"
-        " Parquet files that is declared DOUBLE; an INT96 that is declared BIGINT",
+        " Parquet files that is declared DOUBLE; an INT96 that is declared BIGINT; the smallest BIGINT of an ORC file"
+        " that is declared TIMESTAMP",
         "NULL, and -1 as a string in vectorized jobs; rounded to a FLOAT, except in vectorized jobs; the nanoseconds"
-        " of the day",
-        "the number, if the declared type has it; the number; seconds since 1970",
+        " of the day; 1970-01-01 00:00:00",
+        "the number, if the declared type has it; the number; seconds since 1970; NULL",
         "the value is the one that was written",
+    ),
+    Difference(
+        "a CHAR of an ORC file that is declared BINARY",
+        "has the blanks at its end",
+        "has none",
+        "Spark's reader removes them",
     ),
     Difference(
         "a DATE before 1582-10-15 in Parquet files without notes of Hive, such as those of pyarrow and DuckDB",
