@@ -144,6 +144,8 @@ class Grouping:
     def _sets_of(self, clause: exp.Expr, plain: list[int], is_only_item: bool) -> list[tuple[int, ...]]:
         if isinstance(clause, exp.GroupingSets):
             items = [i.expressions if isinstance(i, exp.Tuple) else [i.unnest()] for i in clause.expressions]
+            if not is_only_item:
+                self._check_items(items)
             sets = [tuple(self._positions(item)) for item in items]
             return [(*plain, *(p for p in s if p not in plain)) for s in sets] if is_only_item else sets
         positions = self._positions(clause.expressions) or plain
@@ -152,6 +154,16 @@ class Grouping:
         if isinstance(clause, exp.Rollup):
             return [tuple(fixed + positions[:n]) for n in sizes]
         return [tuple(fixed + list(c)) for n in sizes for c in combinations(positions, n)]
+
+    def _check_items(self, items: Sequence[Sequence[exp.Expr]]) -> None:
+        """The sets of GROUP BY a, b GROUPING SETS (…) contain only its keys."""
+        for e in (each for item in items for each in item):
+            if self._key(e) not in self.keys:
+                raise SemanticError(
+                    "an expression in GROUPING SETS must be a key of GROUP BY",
+                    span=self.block.b.span(e),
+                    hint="add it to the keys before GROUPING SETS",
+                )
 
     def _key(self, e: exp.Expr) -> Rex:
         block = self.block

@@ -45,6 +45,16 @@ SCRIPTS = [
 ]
 FOLDERS = ("subquery/in-subquery", "subquery/exists-subquery", "subquery/scalar-subquery")
 """What is in Hive's SQL: neither functions and literals of Spark, nor errors, nor its own statements."""
+UNLIKE_HIVE = {
+    "Hive 4.0.1 counts equal grouping sets once": {
+        "group-analytics": (17, 38, 39, 42, 48, 52), "grouping_set": (18, 19, 20),
+    },
+    "in Hive 4.0.1, a + b and b + a are two keys": {"grouping_set": (13,)},
+    "Hive 4.0.1 evaluates set operations from the left": {"intersect-all": (11, 12)},
+    "in Hive 4.0.1, the column of a full join with USING is the left one": {"using-join": (25, 26, 31, 32, 33)},
+}  # fmt: skip
+"""Queries to which Hive, when it was asked, gave hivedruid's rows and not Spark's, by the number in their script. Hive has no
+GROUP BY a, CUBE(a, b): it was asked for the same sets."""
 COMPLEX = re.compile(r"(?<=[:<])(array|map|struct|interval|variant|binary)\b")
 
 
@@ -89,10 +99,15 @@ def of_script(script: str, text: str) -> Iterator[Case]:
 def _case(place: str, item: Item, views: tuple[str, ...]) -> Case:
     found = COMPLEX.search(item.schema)
     rows = tuple(tuple(line.split("\t")) for line in item.output.split("\n") if item.output)
-    reason = f"a column is of type {found[1].upper()}" if found else ""
+    reason = f"a column is of type {found[1].upper()}" if found else _difference(place)
     if re.search(r"(?i)\blimit\b", item.sql) and not re.search(r"(?i)\border\s+by\b", item.sql):
         reason = reason or "LIMIT without ORDER BY returns any rows"
     return Case(place, item.sql, hive_sql(item.sql), TextRows(rows), views=views, reason=reason)
+
+
+def _difference(place: str) -> str:
+    script, _, number = place.partition(":")
+    return next((why for why, scripts in UNLIKE_HIVE.items() if int(number) in scripts.get(script, ())), "")
 
 
 def hive_sql(sql: str) -> str:

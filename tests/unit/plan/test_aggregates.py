@@ -9,6 +9,7 @@ import pytest
 
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.query import native_query
+from hivedruid.errors import SemanticError
 from hivedruid.plan.nodes import Aggregate
 from hivedruid.plan.reasons import left_outside
 from hivedruid.plan.rex import Ref
@@ -298,6 +299,11 @@ def test_no_native_query_has_the_total_inside_which_druid_leaves_out(sql: str) -
     assert read_whole is None or "subtotalsSpec" not in json.dumps(read_whole.query)
     inner = [query for query in native_queries(made.node) if query.grouping_sets is not None]
     assert [native_query(query, "UTC").over_nothing is not None for query in inner] == [True]
+
+
+def test_grouping_sets_contain_only_the_keys_before_them() -> None:
+    with pytest.raises(SemanticError, match="an expression in GROUPING SETS must be a key of GROUP BY"):
+        plan("SELECT country, count(*) FROM ev GROUP BY country, city GROUPING SETS ((1), (city))")
 
 
 @pytest.mark.parametrize(
