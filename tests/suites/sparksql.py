@@ -45,7 +45,7 @@ SCRIPTS = [
 ]
 FOLDERS = ("subquery/in-subquery", "subquery/exists-subquery", "subquery/scalar-subquery")
 """What is in Hive's SQL: neither functions and literals of Spark, nor errors, nor its own statements."""
-UNLIKE_HIVE = {
+UNLIKE_HIVE: dict[str, dict[str, tuple[int, ...]]] = {
     "Hive 4.0.1 counts equal grouping sets once": {
         "group-analytics": (17, 38, 39, 42, 48, 52), "grouping_set": (18, 19, 20),
     },
