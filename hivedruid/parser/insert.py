@@ -39,7 +39,8 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
     if kind is None:
         cursor.fail("INTO or OVERWRITE")
     local = cursor.word() == "LOCAL" and cursor.word(1) == "DIRECTORY"
-    if cursor.word() == "DIRECTORY" or local:
+    table_follows = kind == "INTO" and not local and not _is_string(cursor, 1)  # a table named `directory`
+    if (cursor.word() == "DIRECTORY" and not table_follows) or local:
         if kind == "INTO":
             cursor.fail("a table", hint="use INSERT OVERWRITE DIRECTORY, which replaces the files of the directory")
         return _directory(source, shared, cursor)
@@ -55,6 +56,11 @@ def _target(source: SourceStatement, shared: list[Token], cursor: Cursor) -> Ins
     query = _query(source, shared, cursor)
     spans = tuple(cursor.span(t) for t in tokens)
     return InsertTarget(table, query, kind == "OVERWRITE", columns, spans, partition, exists)
+
+
+def _is_string(cursor: Cursor, ahead: int) -> bool:
+    tokens = cursor.tokens[cursor.index + ahead :]
+    return bool(tokens) and tokens[0].token_type == TokenType.STRING
 
 
 def _query(source: SourceStatement, shared: list[Token], cursor: Cursor) -> exp.Expression:

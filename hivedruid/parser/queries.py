@@ -11,6 +11,7 @@ from hivedruid.errors import ParseError
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
+from hivedruid.parser.names import with_names
 from hivedruid.parser.precedence import arrange
 from hivedruid.parser.query_types import with_type_words
 from hivedruid.parser.scripts import with_transform
@@ -34,7 +35,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
 
     Raises ParseError, with the position, for anything but one complete query.
     """
-    tokens = without_table_functions(source, _from_first(source, with_transform(tokens)))
+    tokens = without_table_functions(source, _from_first(source, with_transform(with_names(tokens))))
     if not tokens:
         raise ParseError("expected a query, found the end of the statement", span=source.span(len(source.text)))
     tokens = with_time_travel(source, tokens)

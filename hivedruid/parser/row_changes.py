@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import Token, TokenType, exp
 
 from hivedruid.errors import SemanticError
+from hivedruid.parser.names import with_names
 from hivedruid.parser.queries import parse_query, split_at_depth
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.writing import ChangeRows
@@ -20,6 +21,7 @@ _CLAUSES = {
 
 def parse_delete(source: SourceStatement, cursor: Cursor) -> Statement:
     """`DELETE FROM table [WHERE condition]`, after DELETE."""
+    cursor.tokens = with_names(cursor.tokens)
     cursor.expect("FROM")
     table, named = _table(cursor)
     query = _query(source, [token_at(named[0], TokenType.STAR, "*")], named, _where(cursor))
@@ -28,6 +30,7 @@ def parse_delete(source: SourceStatement, cursor: Cursor) -> Statement:
 
 def parse_update(source: SourceStatement, cursor: Cursor) -> Statement:
     """`UPDATE table SET column = value [, column = value …] [WHERE condition]`, after UPDATE."""
+    cursor.tokens = with_names(cursor.tokens)
     table, named = _table(cursor)
     cursor.expect("SET")
     names: list[str] = []

@@ -43,15 +43,19 @@ def next_sign(text: str, offset: int = 0) -> tuple[str, int]:
     return text[place : place + 1], place
 
 
+_FIRST = "x"
+"""A word before the tokens: at the start, sqlglot reads `execute SET a = 1`, the rest of an UPDATE, as a command."""
+
+
 def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
     """The tokens of `source.text[start:]`, whose positions count from the start of the text.
 
     Adjacent string literals become one, as Hive concatenates them, and `TIMESTAMPLOCALTZ '…'` becomes the tokens of
     `CAST('…' AS TIMESTAMPLTZ)`, for which sqlglot has no literal.
     """
-    text = source.text if start == 0 else " " * start + source.text[start:]
+    text = source.text if start == 0 else _FIRST.ljust(start) + source.text[start:]
     try:
-        tokens = HIVE.tokenize(text)
+        tokens = HIVE.tokenize(text)[len(_FIRST) if start else 0 :]
     except TokenError:
         raise ParseError("cannot parse the text into tokens", span=source.span(start)) from None
     if _CHARSET.search(text):
@@ -162,9 +166,8 @@ _NAME = re.compile(r"\w+")
 _RESERVED = frozenset(
     """
     ALL ALTER AND AS BETWEEN BY CASE CREATE CROSS DELETE DESCRIBE DISTINCT DROP ELSE END EXISTS FALSE FROM FULL GROUP
-    HAVING IF IN INNER INSERT INTERSECT INTO IS JOIN LEFT LIKE LIMIT NOT NULL ON OR ORDER OUTER OVERWRITE PARTITION
-    RIGHT
-    SELECT SET TABLE THEN TO TRUE TRUNCATE UNION UNSET UPDATE USING VALUES VIEW WHEN WHERE WITH
+    HAVING IF IN INNER INSERT INTERSECT INTO IS JOIN LEFT LIKE NOT NULL ON OR ORDER OUTER PARTITION RIGHT
+    SELECT SET TABLE THEN TO TRUE TRUNCATE UNION UPDATE USING VALUES WHEN WHERE WITH
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
 

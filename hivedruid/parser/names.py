@@ -1,0 +1,84 @@
+"""Names that are words of sqlglot's grammar: Hive's grammar has no such word, or has it at another place."""
+
+from __future__ import annotations
+
+from sqlglot import Token, TokenType
+
+from hivedruid.parser.tokens import token_at
+
+# Words that Hive's queries do not contain: `SELECT a isnull FROM t lock` has two aliases.
+_FOREIGN = frozenset(
+    {
+        TokenType.ASOF, TokenType.COLLATE, TokenType.CURRENT_DATETIME, TokenType.CURRENT_ROLE, TokenType.CURRENT_TIME,
+        TokenType.CURRENT_USER, TokenType.GLOB, TokenType.ISNULL, TokenType.LIST, TokenType.LOCK, TokenType.NOTNULL,
+        TokenType.NULLABLE, TokenType.OBJECT, TokenType.OPERATOR, TokenType.OVERLAPS, TokenType.RETURNING,
+        TokenType.STRAIGHT_JOIN, TokenType.UNCACHE, TokenType.XOR,
+    }
+)  # fmt: skip
+_FOREIGN_TEXTS = frozenset({"CONNECT_BY_ROOT", "PARTITIONED_BY"})
+# Words that begin a clause or an operator only after an operand and before a value: `LIMIT 5`, `a ILIKE 'x'`.
+_BEFORE_VALUE = frozenset({TokenType.LIMIT, TokenType.OFFSET, TokenType.ILIKE})
+_VALUES = frozenset(
+    {
+        TokenType.ALL, TokenType.DASH, TokenType.IDENTIFIER, TokenType.L_PAREN, TokenType.NUMBER, TokenType.PARAMETER,
+        TokenType.PLACEHOLDER, TokenType.STRING, TokenType.VAR,
+    }
+)  # fmt: skip
+_BEFORE_OPERAND = frozenset(
+    {
+        TokenType.ALIAS, TokenType.AMP, TokenType.AND, TokenType.BETWEEN, TokenType.CARET, TokenType.CASE,
+        TokenType.CLUSTER_BY, TokenType.COMMA, TokenType.DASH, TokenType.DISTINCT, TokenType.DISTRIBUTE_BY,
+        TokenType.DIV, TokenType.DOT, TokenType.DPIPE, TokenType.ELSE, TokenType.EQ, TokenType.FROM,
+        TokenType.GROUP_BY, TokenType.GT, TokenType.GTE, TokenType.HAVING, TokenType.JOIN, TokenType.LIKE,
+        TokenType.LT, TokenType.LTE, TokenType.L_BRACKET, TokenType.L_PAREN, TokenType.MOD, TokenType.NEQ,
+        TokenType.NULLSAFE_EQ, TokenType.ON, TokenType.OR, TokenType.ORDER_BY, TokenType.OVER,
+        TokenType.PARTITION_BY, TokenType.PIPE, TokenType.PLUS, TokenType.QUALIFY, TokenType.RLIKE,
+        TokenType.SELECT, TokenType.SLASH, TokenType.SORT_BY, TokenType.STAR, TokenType.TABLE, TokenType.THEN,
+        TokenType.TILDE, TokenType.WHEN, TokenType.WHERE, TokenType.WINDOW, TokenType.WITH,
+    }
+)  # fmt: skip
+_JOINS = frozenset({TokenType.JOIN, TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS})
+_CONTEXTUAL = _BEFORE_VALUE | {
+    TokenType.ANTI, TokenType.NATURAL, TokenType.RECURSIVE, TokenType.SEMI, TokenType.SERDE_PROPERTIES,
+    TokenType.STRUCT,
+}  # fmt: skip
+_WATCHED = _FOREIGN | _CONTEXTUAL
+
+
+def with_names(tokens: list[Token]) -> list[Token]:
+    """The tokens of a query with those words as quoted names that are names in Hive."""
+    if not any(token.token_type in _WATCHED or token.text.upper() in _FOREIGN_TEXTS for token in tokens):
+        return tokens
+    return [
+        token_at(token, _name_kind(tokens, i), token.text) if _is_name(tokens, i) else token
+        for i, token in enumerate(tokens)
+    ]
+
+
+def _name_kind(tokens: list[Token], i: int) -> TokenType:
+    """A quoted name never begins a clause; that of a function is plain: see `functions`."""
+    return TokenType.VAR if _kind(tokens, i + 1) == TokenType.L_PAREN else TokenType.IDENTIFIER
+
+
+def _kind(tokens: list[Token], i: int) -> TokenType | None:
+    return tokens[i].token_type if 0 <= i < len(tokens) else None
+
+
+def _is_name(tokens: list[Token], i: int) -> bool:
+    token = tokens[i]
+    kind = token.token_type
+    before, after = _kind(tokens, i - 1), _kind(tokens, i + 1)
+    if kind in _FOREIGN or (token.text.upper() in _FOREIGN_TEXTS and kind != TokenType.STRING):
+        return True
+    if kind in _BEFORE_VALUE:
+        return after not in _VALUES or (before in _BEFORE_OPERAND and after != TokenType.NUMBER)
+    if kind in (TokenType.SEMI, TokenType.ANTI):
+        return before != TokenType.LEFT
+    if kind == TokenType.NATURAL:
+        return after not in _JOINS  # the planner explains NATURAL JOIN
+    if kind == TokenType.RECURSIVE:
+        return after == TokenType.ALIAS
+    if kind == TokenType.STRUCT:  # struct(a), STRUCT<a: INT>
+        is_type = after == TokenType.LT and _kind(tokens, i + 3) == TokenType.COLON
+        return after != TokenType.L_PAREN and not is_type
+    return kind == TokenType.SERDE_PROPERTIES and not (before == TokenType.WITH and after == TokenType.L_PAREN)
