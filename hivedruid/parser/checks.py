@@ -6,7 +6,7 @@ import re
 
 from sqlglot import Token, TokenType, exp
 
-from hivedruid.errors import ParseError, Span
+from hivedruid.errors import ParseError, Span, UnsupportedError
 from hivedruid.parser.tokens import Cursor, describe
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
@@ -61,9 +61,16 @@ def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
             cursor = Cursor(source, tokens)
             cursor.index = i + 1
             if cursor.word() not in ("INTERVAL", "TIMESTAMPLTZ"):  # the latter is added by hivedruid: see tokens
-                parse_type(cursor)
+                to = parse_type(cursor)
+                if cursor.word() == "FORMAT":
+                    hint = _INSTEAD_OF_FORMAT.get(to.name, "use date_format(value, 'dd.MM.yyyy')")
+                    raise UnsupportedError("FORMAT in CAST is not supported", span=cursor.span(), hint=hint)
 
 
+_INSTEAD_OF_FORMAT = {
+    "date": "use to_date(from_unixtime(unix_timestamp(value, 'dd.MM.yyyy')))",
+    "timestamp": "use CAST(from_unixtime(unix_timestamp(value, 'dd.MM.yyyy HH:mm:ss')) AS TIMESTAMP)",
+}
 _CASTS = {"CAST", "TRY_CAST"}
 
 

@@ -111,7 +111,6 @@ READ: dict[type[exp.Expr], frozenset[str]] = {
 DISTRIBUTE BY)."""
 
 _WORDS = {
-    "format": ("FORMAT", "use date_format(), unix_timestamp() with a pattern, or from_unixtime()"),
     "recursive": ("RECURSIVE", None),
     "except_": ("EXCEPT after *", "list the columns"),
     "replace": ("REPLACE after *", "list the columns"),

@@ -276,7 +276,9 @@ class Converter:
     def _escape(self, e: exp.Expr) -> Rex:
         like = e.this
         value, pattern = self.text(self.convert(like.this)), self.convert(like.expression)
-        rex = self.call("like", value, pattern, self.convert(e.expression))
+        escape = self.convert(e.expression)
+        operands.check_escape(pattern, escape)
+        rex = self.call("like", value, pattern, escape)
         return self.call("not", rex) if like.args.get("negate") else rex
 
     def _rlike(self, e: exp.Expr) -> Rex:

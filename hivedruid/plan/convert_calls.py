@@ -86,7 +86,8 @@ def check_count(c: Converter, written: str, name: str, given: int, e: exp.Expr) 
             raise SemanticError(f"{written}() takes 1 argument, not {given}", span=c.span(e))
         from hivedruid.plan.refused_functions import no_such_function
 
-        raise no_such_function(written, c.span(e), c.builder.snapshot.function_names)
+        texts = [str(arg.this) if arg.is_string else "" for arg in e.expressions[:2]]
+        raise no_such_function(written, c.span(e), c.builder.snapshot.function_names, texts)
     if not function.least <= given <= function.most:
         raise SemanticError(f"{written}() takes {function.wanted()}, not {given}", span=c.span(e))
 

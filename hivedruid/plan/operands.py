@@ -4,6 +4,7 @@ rejected here and never reach Spark. The errors have no position: `Converter.con
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -126,3 +127,19 @@ def narrowed(rex: Rex, other: Rex) -> Rex:
     if other.type.name != "decimal" or not rex.type.is_integer or not isinstance(rex, Literal) or rex.value is None:
         return rex
     return Literal(decimal(len(str(abs(rex.value))), 0), Decimal(rex.value))
+
+
+def check_escape(pattern: Rex, escape: Rex) -> None:
+    """`LIKE pattern ESCAPE escape`, which Hive does not have. Spark requires what the SQL standard does."""
+    if not (isinstance(escape, Literal) and isinstance(escape.value, str) and len(escape.value) == 1):
+        raise SemanticError(
+            "the escape of LIKE must be a constant of one character",
+            hint="use a backslash before % and _ in the pattern, without ESCAPE",
+        )
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+        rest = pattern.value.replace(escape.value * 2, "")
+        if re.search(re.escape(escape.value) + "(?![%_])", rest):
+            raise SemanticError(
+                f"invalid LIKE pattern '{pattern.value}': '{escape.value}' must precede %, _ or itself",
+                hint=f"double it to match it: '{escape.value * 2}'",
+            )

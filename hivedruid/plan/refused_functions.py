@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
@@ -41,11 +41,35 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 """Names (`*` matches any suffix), the reason, and the hint."""
 
+_METHODS = {
+    "java.lang.Math": {
+        "max": "use greatest(a, b)", "min": "use least(a, b)", "random": "use rand()", "log": "use ln(x)",
+        **{name: f"use {name}(x)" for name in ("abs", "acos", "asin", "atan", "cbrt", "ceil", "cos", "exp", "floor")},
+        **{name: f"use {name}(x)" for name in ("log10", "sin", "sqrt", "tan")},
+        "pow": "use pow(x, y)", "round": "use round(x)", "signum": "use sign(x)", "toDegrees": "use degrees(x)",
+        "toRadians": "use radians(x)",
+    },
+    "java.lang.String": {"valueOf": "use CAST(x AS STRING)", "format": "use printf(format, x)"},
+    "java.util.UUID": {"randomUUID": "use uuid()"},
+    "java.net.URLDecoder": {
+        "decode": "use CREATE FUNCTION with a Python function that calls urllib.parse.unquote_plus()",
+    },
+    "java.net.URLEncoder": {
+        "encode": "use CREATE FUNCTION with a Python function that calls urllib.parse.quote_plus()",
+    },
+}  # fmt: skip
+"""What to use instead of methods that scripts call by reflect()."""
 
-def no_such_function(name: str, span: Span | None, own: Iterable[str] = ()) -> HiveDruidError:
-    """The error for a function name that is not in the table, nor among those that users created (`own`)."""
+
+def no_such_function(
+    name: str, span: Span | None, own: Iterable[str] = (), texts: Sequence[str] = ()
+) -> HiveDruidError:
+    """The error for a function name that is not in the table, nor among those that users created (`own`). The first
+    arguments, if they are strings, may name a method of Java.
+    """
     for names, reason, hint in REFUSED:
         if any(fnmatchcase(name, pattern) for pattern in names.split()):
-            return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=hint or None)
+            instead = _METHODS.get(texts[0], {}).get(texts[1]) if reason is _JAVA and len(texts) > 1 else None
+            return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=instead or hint or None)
     hint = did_you_mean(name, [*function_names(), *own]) or "run SHOW FUNCTIONS to list the functions"
     return SemanticError(f"unknown function '{name}'", span=span, hint=hint)

@@ -184,7 +184,11 @@ def _field(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
 
 
 def _printf(c: Converter, args: list[Rex], _e: exp.Expr) -> Rex:
-    return c.call("printf", *(c.text(a) if a.type.is_time else a for a in args))
+    """Hive passes a decimal to Java's Formatter as a double."""
+    return c.call(
+        "printf",
+        *(c.text(a) if a.type.is_time else c.cast(a, t.DOUBLE) if a.type.name == "decimal" else a for a in args),
+    )
 
 
 def _pairs(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.errors import ParseError
+from hivedruid.errors import ParseError, UnsupportedError
 from hivedruid.parser import parse
 from hivedruid.script import SourceStatement
+from tests.unit.parser.parsing import at, refused
+
+
+def test_cast_with_format_names_the_functions_to_use() -> None:
+    """sqlglot would turn CAST … AS DATE FORMAT into other functions."""
+    for type_, instead in (
+        ("DATE", "use to_date(from_unixtime(unix_timestamp(value, 'dd.MM.yyyy')))"),
+        ("TIMESTAMP", "use CAST(from_unixtime(unix_timestamp(value, 'dd.MM.yyyy HH:mm:ss')) AS TIMESTAMP)"),
+        ("STRING", "use date_format(value, 'dd.MM.yyyy')"),
+        ("VARCHAR(10)", "use date_format(value, 'dd.MM.yyyy')"),
+    ):
+        error = refused(f"SELECT CAST(a AS {type_} FORMAT 'dd.mm.yyyy') FROM t", UnsupportedError)
+        assert (error.message, at(error.span), error.hint) == ("FORMAT in CAST is not supported", "FORMAT", instead)
 
 
 @pytest.mark.parametrize(

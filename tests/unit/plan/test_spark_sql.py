@@ -32,6 +32,9 @@ def lowered(expression: str, zone: str = "UTC") -> str:
         ("CAST(region AS int)", None),
         ("abs(CAST(pop AS tinyint))", "abs(CAST(CAST(`pop` AS TINYINT) AS INT))"),
         ("abs(pop)", "abs(`pop`)"),
+        ("printf('%5.1f', 2.25)", "format_string('%5.1f', CAST('2.25' AS DOUBLE))"),
+        ("printf('%s %d', CAST(pop AS decimal(10,4)), pop)", "format_string('%s %d', CAST(CAST(`pop` AS DECIMAL(10,4)) AS DOUBLE), `pop`)"),
+        ("region LIKE 'a|_b||' ESCAPE '|'", "(`region` LIKE 'a|_b||' ESCAPE '|')"),
     ],
 )  # fmt: skip
 def test_expression(hive: str, spark: str | None) -> None:
