@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
 
+from hivedruid.parser.functions import PREFIX
 from hivedruid.parser.tokens import token_at
 
 # Words that Hive's queries do not contain: `SELECT a isnull FROM t lock` has two aliases.
@@ -62,6 +63,28 @@ def _name_kind(tokens: list[Token], i: int) -> TokenType:
 
 def _kind(tokens: list[Token], i: int) -> TokenType | None:
     return tokens[i].token_type if 0 <= i < len(tokens) else None
+
+
+_CONSTRUCTORS = frozenset({"ARRAY", "LIST"})
+
+
+def with_marked_elements(tokens: list[Token]) -> list[Token]:
+    """The tokens with PREFIX before a name such as list in `t.list[0]`, which sqlglot would read as `list(0)`."""
+    return [
+        token_at(token, token.token_type, PREFIX + token.text)
+        if token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+        and token.text.upper() in _CONSTRUCTORS
+        and _kind(tokens, i + 1) == TokenType.L_BRACKET
+        else token
+        for i, token in enumerate(tokens)
+    ]
+
+
+def without_marks(tree: exp.Expression) -> None:
+    """Remove the marks in place."""
+    for name in tree.find_all(exp.Identifier):
+        if name.name.removeprefix(PREFIX).upper() in _CONSTRUCTORS:
+            name.set("this", name.name.removeprefix(PREFIX))
 
 
 def _is_name(tokens: list[Token], i: int) -> bool:

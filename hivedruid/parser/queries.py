@@ -11,7 +11,7 @@ from hivedruid.errors import ParseError
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
-from hivedruid.parser.names import with_names
+from hivedruid.parser.names import with_marked_elements, with_names, without_marks
 from hivedruid.parser.precedence import arrange
 from hivedruid.parser.query_types import with_type_words
 from hivedruid.parser.scripts import with_transform
@@ -40,9 +40,12 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         raise ParseError("expected a query, found the end of the statement", span=source.span(len(source.text)))
     tokens = with_time_travel(source, tokens)
     check_query_tokens(source, tokens)
+    marked = (
+        with_marked_elements(tokens) if any(token.token_type == TokenType.L_BRACKET for token in tokens) else tokens
+    )
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE
-        trees = dialect.parser().parse(with_type_words(keep_function_names(with_interval_words(tokens))), source.text)
+        trees = dialect.parser().parse(with_type_words(keep_function_names(with_interval_words(marked))), source.text)
     except SqlglotParseError as error:
         raise _parse_error(source, tokens, error) from None
     except (
@@ -62,6 +65,8 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         raise ParseError(
             message, span=span_of(source, tokens[0]), hint="a query starts with SELECT, WITH, FROM or VALUES"
         )
+    if marked is not tokens:
+        without_marks(tree)
     return arrange(tree)
 
 

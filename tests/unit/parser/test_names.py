@@ -52,7 +52,7 @@ _RESERVED = """
 _STATEMENTS = (
     """
     WITH {0} AS (SELECT 1 AS {0}), u AS (SELECT {0}, a FROM db.{0})
-    SELECT {0}, a {0}, f(a) {0}, b AS {0}, {0}.a, t.{0}, s.t.{0}, - {0} + {0} * {0}, f({0}, {0}), {0}.x[0],
+    SELECT {0}, a {0}, f(a) {0}, b AS {0}, {0}.a, t.{0}, s.t.{0}, - {0} + {0} * {0}, f({0}, {0}), {0}[0], t.{0}[0],
       CASE {0} WHEN {0} THEN {0} ELSE {0} END {0}, CAST({0} AS INT), {0} IS NOT NULL {0}, TRUE {0}, {0} {0},
       sum({0}) OVER {0}, count(*) OVER (PARTITION BY {0} ORDER BY {0}, {0} DESC) {0}
     FROM {0} JOIN {0}.{0} {0} ON {0} = {0} LEFT JOIN u {0} ON ({0}.a = b.{0})
@@ -111,6 +111,17 @@ def _tree(text: str, word: str) -> str:
         name.set("this", "zzz" if name.name.lower() == word else name.name)
         name.set("quoted", False)
     return query.expression.sql("hive")
+
+
+@pytest.mark.parametrize("name", ["list", "`list`", "`array`", "t.list", "s.`array`.List", "f(a).list", "m['k'].list"])
+def test_an_element_of_a_column_is_not_a_constructor(name: str) -> None:
+    (element,) = one(f"SELECT {name}[7] FROM t").expression.selects
+    (other,) = one(
+        f"SELECT {name.replace('List', 'zzz').replace('list', 'zzz').replace('array', 'zzz')}[7] FROM t"
+    ).expression.selects
+    assert isinstance(element, exp.Bracket)
+    assert [type(node) for node in element.walk()] == [type(node) for node in other.walk()]
+    assert not any("$" in identifier.name for identifier in element.find_all(exp.Identifier))
 
 
 @pytest.mark.parametrize("text", _COMMANDS)
