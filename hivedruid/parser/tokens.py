@@ -62,6 +62,8 @@ def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
         tokens = _with_charset_texts(text, tokens)
     if _HEX.search(text):
         _refuse_hex(source, tokens)
+    if _DIGITS.search(text):
+        _refuse_digits(source, tokens)
     if any(token.token_type == TokenType.STRING for token in tokens) or "timestamplocaltz" in text.lower():
         return _put_right(tokens)
     return tokens
@@ -78,6 +80,21 @@ def _refuse_hex(source: SourceStatement, tokens: list[Token]) -> None:
                 f"hexadecimal number '0{digits.text}' is not Hive SQL",
                 span=source.span(zero.start, digits.end + 1),
                 hint=f"use conv('{digits.text[1:]}', 16, 10), or add a blank before an alias",
+            )
+
+
+MOST_DIGITS = 1000
+"""Of a number. Hive's have at most 38; Python converts at most 4,300 to an integer."""
+_DIGITS = re.compile(f"[0-9]{{{MOST_DIGITS + 1}}}")
+
+
+def _refuse_digits(source: SourceStatement, tokens: list[Token]) -> None:
+    for token in tokens:
+        if token.token_type == TokenType.NUMBER and _DIGITS.search(token.text):
+            raise ParseError(
+                f"a number of {len(token.text):,} characters is too long",
+                span=source.span(token.start),
+                hint="quote it, if it is a string; numbers have at most 38 digits",
             )
 
 

@@ -153,6 +153,19 @@ def test_files_of_scripts() -> None:
     assert one("ADD ARCHIVE z.zip").files == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT {}", "SELECT -{}L", "SELECT 1 LIMIT {}", "SELECT CAST(1 AS DECIMAL({}, 2))", "SELECT sum(1) OVER (ROWS {} PRECEDING)",
+        "SELECT 1 ORDER BY {}", "SELECT x[{}] FROM t", "CREATE TABLE t (a INT) CLUSTERED BY (a) INTO {} BUCKETS", "SHOW JOBS LIMIT {}",
+    ],
+)  # fmt: skip
+def test_a_number_of_thousands_of_digits_is_too_long(text: str) -> None:
+    """Python converts at most 4,300 digits."""
+    with pytest.raises(ParseError, match="a number of 5,000 characters is too long"):
+        one(text.format("9" * 5000))
+
+
 @pytest.mark.parametrize("text", ["SELECT 0x1F", "SELECT 1, 0Xff AS a", "SELECT a FROM t WHERE a = 0x1F"])
 def test_a_hexadecimal_number_is_not_zero_with_an_alias(text: str) -> None:
     (source,) = split(text)
