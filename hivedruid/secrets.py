@@ -38,10 +38,12 @@ _NOT_SECRET = re.compile(
     r"|[._-](algorithm|at|class|column|columns|count|counts|created|date|enabled|endpoint|expired|expires|expiry|field|format"
     r"|interval|length|limit|location|manager|max|min|name|names|policy|provider|providers|rate|ratio|ref|required|retries|rotation|size|state|status"
     r"|timeout|ttl|type|types|updated|uri|url|version)$"
+    r"|[._-]base[._-]key$"
     r"|^(max|min|num|n|total|sum|avg|count|is|has|needs)[._-](of[._-])?(new[._-])?(secret|token|password|cookie)s?$",
     re.IGNORECASE,
 )
-"""Keys that are not secret, although they contain the name of one: `token_count`, `credentials.provider`."""
+"""Keys that are not secret, although they contain the name of one: `token_count`, `credentials.provider`, Druid's
+`druid.storage.baseKey`."""
 _MECHANISM_KEY = re.compile(r"(^|[._-])auth$", re.IGNORECASE)
 _MECHANISMS = frozenset(
     (

@@ -384,6 +384,8 @@ ssh-rsa-private-key=§
 
 _HARMLESS = r"""
 SELECT token, a.password FROM a JOIN b ON a.token = b.token WHERE token IS NULL GROUP BY token
+Druid does not report druid.storage.baseKey: SET hivedruid.druid.deep.storage=s3://druid/<druid.storage.baseKey>
+'druid.storage.archiveBaseKey' = 'old/segments'
 token_count = 5
 max_tokens = 5
 SET druid.query.tags=author=x
