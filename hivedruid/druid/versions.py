@@ -88,7 +88,7 @@ VERSIONS: dict[Feature, VersionRow] = {
         "Jetty 12 does so with `druid.server.http.uriCompliance=LEGACY`, the default",
         "encodes every name in a path in the same way; CREATE refuses a data source name with `%` or `\\` if the"
         " coordinator refuses paths with it, and the error names the property",
-        "a running Druid 37.0.0",
+        "the classes of 37.0.0",
     ),
     "Java": VersionRow(
         "services", 35, "Java 11 and 17", "35 to 37: Java 17 and 21; 38: Java 21 and 25; 39: Java 25",
@@ -98,7 +98,7 @@ VERSIONS: dict[Feature, VersionRow] = {
     "segment format": VersionRow(
         "segments", 36, "version 9: several files",
         "version 10 with `druid.indexer.task.buildV10=true`: one file, `druid.segment`",
-        "reads both and writes version 9", "a running Druid 37.0.0",
+        "reads both and writes version 9", "the classes of 37.0.0",
     ),
     "task reports": VersionRow(
         "ingestion", 36, "a task's report counts its rows by outcome", "it also has `thrownAwayByReason`, an object",
@@ -127,7 +127,7 @@ VERSIONS: dict[Feature, VersionRow] = {
         " `coordinator-issued_`",
         "compaction supervisors compact unless `useSupervisors` is false; tasks begin with `auto_`",
         "lets the overlord store the configuration in the form that is used; shows the tasks of both as automatic",
-        "a running Druid 37.0.0",
+        "the classes of 37.0.0",
     ),
     "minor compaction": VersionRow(
         "compaction", 37, "a task merges all segments of an interval",
