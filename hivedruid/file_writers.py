@@ -63,12 +63,12 @@ def parquet_writer(footer: bytes) -> Writer:
 
 
 def _entries(footer: bytes) -> list[tuple[str, str]]:
-    found = []
+    entries = []
     for match in _ENTRY.finditer(footer):
         reader = ByteReader(footer)
         reader.at = match.end()
-        found.append((match[1].decode(), reader.take(reader.varint()).decode(errors="replace")))
-    return found
+        entries.append((match[1].decode(), reader.take(reader.varint()).decode(errors="replace")))
+    return entries
 
 
 def writer_by(notes: Mapping[str, str], form: str) -> Writer:

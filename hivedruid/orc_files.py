@@ -67,11 +67,11 @@ def rows(schema: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         for batch in batches:
             for number, content in enumerate(batch.column(0)):
-                found = _rows(content.as_buffer(), schema)
+                table = _rows(content.as_buffer(), schema)
                 for place in range(1, batch.num_columns):
                     value = pa.scalar(batch.column(place)[number].as_py(), pa.string())
-                    found = found.append_column(batch.schema.field(place).name, pa.repeat(value, len(found)))
-                yield from found.to_batches()
+                    table = table.append_column(batch.schema.field(place).name, pa.repeat(value, len(table)))
+                yield from table.to_batches()
 
     return read
 
@@ -97,8 +97,7 @@ def _rows(content: Any, schema: Any) -> Any:
         if name is None:
             columns.append(pa.nulls(len(table), field.type))
             continue
-        chunks = table.column(name).combine_chunks()
-        array = pa.concat_arrays(chunks.chunks) if isinstance(chunks, pa.ChunkedArray) else chunks
+        array = _whole(table.column(name))
         columns.append((_gregorian(array) if is_julian else array).cast(field.type, safe=False))
     return pa.table(columns, schema=schema)
 
@@ -287,7 +286,7 @@ def _decompressed(data: bytes, compression: int) -> bytes:
 
 def _message(data: bytes) -> list[tuple[int, Any]]:
     """The fields, which are in order; bytes after them are skipped."""
-    found: list[tuple[int, Any]] = []
+    fields: list[tuple[int, Any]] = []
     at = last = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -301,8 +300,8 @@ def _message(data: bytes) -> list[tuple[int, Any]]:
         else:
             size, at = _varint(data, at) if wire == 2 else (8 if wire == 1 else 4, at)
             value, at = data[at : at + size], at + size
-        found.append((field, value))
-    return found
+        fields.append((field, value))
+    return fields
 
 
 def _bytes(message: list[tuple[int, Any]]) -> bytes:

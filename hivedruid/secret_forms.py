@@ -173,8 +173,8 @@ def _flags(text: str) -> Spans:
         name = tool["tool"].lower()
         option = next((flag for word, flag in _SHORT.items() if name.startswith(word)), "-p")
         glued = "*+" if name.startswith(("mysql", "mariadb", "sshpass", "sqlcmd")) else "++"
-        found = re.compile(rf"(?<!\S){option}[ \t]{glued}(?!-)(?P<value>{_WORD})")
-        yield from (match.span("value") for match in found.finditer(text, *tool.span("options")))
+        option_value = re.compile(rf"(?<!\S){option}[ \t]{glued}(?!-)(?P<value>{_WORD})")
+        yield from (match.span("value") for match in option_value.finditer(text, *tool.span("options")))
 
 
 def _lines(text: str) -> Spans:

@@ -28,7 +28,7 @@ from hivedruid.clients.guarded import (
     UnfitError,
     location_of,
     origin_of,
-    parsed,
+    parse_json,
     session,
 )
 from hivedruid.clients.wire import Acknowledgement, JsonObject, Status
@@ -318,7 +318,7 @@ class DruidClient:
         if is_acknowledged and not body.strip():
             return shape()
         try:
-            found = parsed(body)
+            found = parse_json(body)
             if is_acknowledged:
                 fitted(found, JsonObject)
                 return shape()

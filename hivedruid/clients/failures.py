@@ -7,7 +7,7 @@ import re
 from http import HTTPStatus
 from typing import Any
 
-from hivedruid.clients.guarded import parsed
+from hivedruid.clients.guarded import parse_json
 from hivedruid.errors import DruidError, ExecutionError, ResourceError
 from hivedruid.redaction import redact
 from hivedruid.terminal import printable
@@ -146,7 +146,7 @@ def first_line(text: str) -> str:
 
 def _json(body: bytes) -> dict[str, Any]:
     try:
-        found = parsed(body)
+        found = parse_json(body)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -39,42 +39,42 @@ _one_at_a_time = Lock()
 def fitted(value: Any, shape: type[Shape]) -> Shape:
     """Convert a JSON value to the type. Raises ValueError with the expected type and the position."""
     try:
-        return checked(value, shape)
+        return convert_exactly(value, shape)
     except msgspec.ValidationError:
-        return checked(trimmed(value, shape), shape)
+        return convert_exactly(trim(value, shape), shape)
 
 
-def checked(value: Any, shape: type[Shape]) -> Shape:
+def convert_exactly(value: Any, shape: type[Shape]) -> Shape:
     """The same for a value all of whose parts must fit, as far as they are there."""
     with _one_at_a_time:
         return msgspec.convert(value, shape, dec_hook=_interval)
 
 
-def trimmed(value: Any, shape: Any) -> Any:
+def trim(value: Any, shape: Any) -> Any:
     """The value without the parts that the type does not require and that do not fit it. Unknown keys are kept."""
     inner = get_args(shape)
     match get_origin(shape):
         case origin if origin is Annotated:
-            return trimmed(value, inner[0])
+            return trim(value, inner[0])
         case origin if origin in (Union, UnionType):
-            return trimmed(value, next((each for each in inner if _is_container(value, each)), Any))
+            return trim(value, next((each for each in inner if _is_container(value, each)), Any))
         case origin if origin is list and isinstance(value, list):
-            return [trimmed(item, inner[0]) for item in value]
+            return [trim(item, inner[0]) for item in value]
         case origin if origin is dict and isinstance(value, dict):
-            entries = {key: trimmed(item, inner[1]) for key, item in value.items()}
+            entries = {key: trim(item, inner[1]) for key, item in value.items()}
             return {key: item for key, item in entries.items() if _fits(item, inner[1])} or entries
-    return _trimmed_struct(value, shape) if _is_container(value, shape) else value
+    return _trim_struct(value, shape) if _is_container(value, shape) else value
 
 
-def _trimmed_struct(value: dict[str, Any], shape: type[msgspec.Struct]) -> dict[str, Any]:
-    known = dict(value)
+def _trim_struct(value: dict[str, Any], shape: type[msgspec.Struct]) -> dict[str, Any]:
+    parts = dict(value)
     for field in msgspec.structs.fields(shape):
         if (name := field.encode_name) in value:
-            known[name] = trimmed(value[name], field.type)
+            parts[name] = trim(value[name], field.type)
             is_exact = field.required or _EXACT in get_args(field.type)
-            if not is_exact and not _fits(known[name], field.type):
-                del known[name]
-    return known
+            if not is_exact and not _fits(parts[name], field.type):
+                del parts[name]
+    return parts
 
 
 def _is_container(value: Any, shape: Any) -> bool:
@@ -87,7 +87,7 @@ def _is_container(value: Any, shape: Any) -> bool:
 
 def _fits(value: Any, shape: Any) -> bool:
     try:
-        checked(value, shape)
+        convert_exactly(value, shape)
     except msgspec.ValidationError:
         return False
     return True

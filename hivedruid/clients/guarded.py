@@ -96,10 +96,10 @@ class GuardedAdapter(HTTPAdapter):
         return manager
 
     def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
-        return guarded(super().send, self._bounds, request, *args, **options)
+        return send_bounded(super().send, self._bounds, request, *args, **options)
 
 
-def guarded(
+def send_bounded(
     send: Callable[..., requests.Response],
     bounds: Bounds,
     request: requests.PreparedRequest,
@@ -183,7 +183,7 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{host}:{port}"
 
 
-def parsed(body: bytes | str) -> Any:
+def parse_json(body: bytes | str) -> Any:
     """JSON. Raises ValueError, also if it is nested too deeply."""
     try:
         return json.loads(body)

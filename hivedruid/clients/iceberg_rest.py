@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyiceberg.catalog.rest import RestCatalog
 
-from hivedruid.clients.guarded import LARGEST, Bounds, GuardedAdapter, UnfitError, guarded, origin_of, parsed
+from hivedruid.clients.guarded import LARGEST, Bounds, GuardedAdapter, UnfitError, origin_of, parse_json, send_bounded
 
 if TYPE_CHECKING:
     import requests
@@ -29,7 +29,7 @@ class GuardedRestCatalog(RestCatalog):
         session = super()._create_session()
         for adapter in session.adapters.values():
             if not isinstance(adapter, GuardedAdapter):  # that of signatures
-                adapter.send = partial(guarded, adapter.send, self._bounds)  # type: ignore[method-assign]
+                adapter.send = partial(send_bounded, adapter.send, self._bounds)  # type: ignore[method-assign]
         session.hooks["response"].append(_check_error)
         return session
 
@@ -45,7 +45,7 @@ def _check_error(response: requests.Response, *_: Any, **__: Any) -> None:
     if response.status_code != 404 or response.request.method == "HEAD":
         return
     try:
-        error = parsed(response.content)["error"]
+        error = parse_json(response.content)["error"]
         if isinstance(error["message"], str) and isinstance(error["type"], str):
             return
     except (ValueError, KeyError, TypeError):

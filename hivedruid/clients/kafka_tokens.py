@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 from requests.auth import HTTPBasicAuth
 
-from hivedruid.clients.guarded import LARGEST_DOCUMENT, Bounds, UnfitError, parsed, session
+from hivedruid.clients.guarded import LARGEST_DOCUMENT, Bounds, UnfitError, parse_json, session
 from hivedruid.clients.kafka_library import kafka_python
 from hivedruid.errors import ConnectError, HiveDruidError, KafkaError
 from hivedruid.kafka_secrets import OnlyDruidError
@@ -121,7 +121,7 @@ def _of_endpoint(source: TokenSource) -> tuple[str, float]:
             hint=f"check {ENDPOINT}, and clientId, clientSecret and scope in sasl.jaas.config",
         )
     try:
-        answer = parsed(response.content)
+        answer = parse_json(response.content)
         return _access_token(answer["access_token"]), _lifetime(answer.get("expires_in"))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise KafkaError(f"unexpected response of the token endpoint {source.endpoint}") from None

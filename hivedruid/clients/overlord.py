@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError, first_line
-from hivedruid.clients.fitting import checked, trimmed
+from hivedruid.clients.fitting import convert_exactly, trim
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.model import (
@@ -60,7 +60,7 @@ class Overlord:
     def _check_spec(self, path: str, spec: Mapping[str, Any]) -> None:
         """Check that the parts of a spec that are read have their types; it is submitted again, so none is left out."""
         try:
-            checked(spec, wire.SupervisorSpec)
+            convert_exactly(spec, wire.SupervisorSpec)
         except ValueError as error:
             raise self.client.unexpected("GET", "overlord", path, json.dumps(spec), str(error)) from None
 
@@ -187,7 +187,7 @@ def task_path(task_id: str, part: str = "") -> str:
 
 
 def _supervisor(item: wire.Supervisor) -> Supervisor:
-    spec = trimmed(item.spec or {}, wire.SupervisorSpec)
+    spec = trim(item.spec or {}, wire.SupervisorSpec)
     return Supervisor(
         item.id, item.state or "", item.detailed_state or "", bool(item.healthy), bool(spec.get("suspended")),
         str(spec.get("type") or ""), spec,

@@ -14,7 +14,7 @@ import requests
 from hivedruid.catalog.avro_references import self_contained
 from hivedruid.catalog.properties import REGISTRY, REGISTRY_CREDENTIALS
 from hivedruid.clients.fitting import Exact, fitted
-from hivedruid.clients.guarded import LARGEST_DOCUMENT, MAX_REDIRECTS, Bounds, UnfitError, parsed, session
+from hivedruid.clients.guarded import LARGEST_DOCUMENT, MAX_REDIRECTS, Bounds, UnfitError, parse_json, session
 from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.references import check_transport, secret
 
@@ -153,7 +153,7 @@ def _get(registry: Registry, path: str, name: str) -> StoredSchema:
             hint=f"check {REGISTRY} and {REGISTRY_CREDENTIALS}" if response.status_code in (401, 403) else None,
         )
     try:
-        stored = fitted(parsed(response.content), StoredSchema)
+        stored = fitted(parse_json(response.content), StoredSchema)
     except ValueError as error:
         raise ExecutionError(f"unexpected response of the schema registry at {url}: {error}") from None
     if stored.schemaType not in (None, "AVRO"):

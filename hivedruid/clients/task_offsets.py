@@ -14,7 +14,7 @@ import requests
 
 from hivedruid import instants
 from hivedruid.clients.feed_offsets import feed_offsets
-from hivedruid.clients.guarded import Bounds, parsed, session
+from hivedruid.clients.guarded import Bounds, parse_json, session
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task
@@ -76,7 +76,7 @@ def _asked(task: Task) -> Offsets | None:
     except requests.RequestException:
         return None
     try:
-        found = parsed(response.content) if response.ok else None
+        found = parse_json(response.content) if response.ok else None
     except ValueError:
         return {}
     pairs = found.items() if isinstance(found, dict) else ()

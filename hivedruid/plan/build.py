@@ -131,9 +131,9 @@ class Builder:
         node = self.query(e, None)
         if not self.folds_later:
             return node
-        from hivedruid.plan.folded import folded
+        from hivedruid.plan.folded import fold_plan
 
-        return folded(node, self.zone)
+        return fold_plan(node, self.zone)
 
     def query(self, e: exp.Expr, outer: Scope | None) -> Node:
         """A select, set operation, VALUES or parenthesised query."""

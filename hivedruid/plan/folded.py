@@ -8,7 +8,7 @@ from hivedruid.plan.nodes import Node, map_expressions
 from hivedruid.plan.rex import Rex, Subquery, has, transform
 
 
-def folded(node: Node, zone: str) -> Node:
+def fold_plan(node: Node, zone: str) -> Node:
     """The plan with its expressions folded, those of subqueries and shared CTEs, too."""
     done: dict[int, tuple[Node, Node]] = {}  # a plan that is read twice stays one; with each plan, which holds its id
 

@@ -63,7 +63,7 @@ def truncation(table: Table) -> int:
     return max((truncated.get(c.name.lower(), 0) for c in table.columns if c.type.is_integer), default=0)
 
 
-def compared(rex: Call, pruning: Pruning, sql: Sql) -> str:
+def render_comparison(rex: Call, pruning: Pruning, sql: Sql) -> str:
     """A comparison or IN as Spark SQL; `sql` renders it unchanged, and its parts."""
     op, value, items = rex.op, rex.args[0], list(rex.args[1:])
     if isinstance(value, Literal) and op != "in":

@@ -29,7 +29,7 @@ from hivedruid.plan.spark_casts import (
 from hivedruid.plan.spark_collections import COLLECTIONS
 from hivedruid.plan.spark_hash import HASHES
 from hivedruid.plan.spark_numbers import NUMBERS
-from hivedruid.plan.spark_pruning import COMPARISONS, Pruning, compared, whole
+from hivedruid.plan.spark_pruning import COMPARISONS, Pruning, render_comparison, whole
 from hivedruid.plan.spark_strings import STRINGS
 from hivedruid.plan.spark_text import TEXTS, quote_identifier, quote_string
 from hivedruid.plan.spark_times import TIMES, interval_part, with_hidden_times
@@ -150,7 +150,7 @@ class SparkRex:
     def _call(self, rex: Call) -> str:
         op, args = rex.op, rex.args
         if op in COMPARISONS or op == "in":
-            return compared(with_hidden_times(rex), self.pruning, self._unchanged)
+            return render_comparison(with_hidden_times(rex), self.pruning, self._unchanged)
         if op in ("+", "-") and any(a.type.name.startswith("interval") for a in args):
             return self._interval_arithmetic(rex)
         if op in BINARY_OPERATORS:

@@ -247,11 +247,11 @@ def cast_by_name(
             return f"CAST(NULL AS {type_}) AS {name}"
         source = identifier(field.name)
         if reading is not None:
-            found = _read(reading, source, field, column, table)
+            value = _read(reading, source, field, column, table)
         else:
             is_same = field.dataType.simpleString() == type_.lower()
-            found = source if is_same else f"CAST({source} AS {type_})"
-        return found if found == name else f"{found} AS {name}"
+            value = source if is_same else f"CAST({source} AS {type_})"
+        return value if value == name else f"{value} AS {name}"
 
     return rows.selectExpr(*[column_of(c) for c in table.columns if c.name in columns], *kept)
 

@@ -65,15 +65,15 @@ def spark_schema(schemas: Iterable[ParquetSchema]) -> StructType | None:
     column differ."""
     from pyspark.sql.types import StructField, StructType
 
-    found: dict[str, StructField] = {}
+    fields: dict[str, StructField] = {}
     for schema in schemas:
         leaves = iter(schema.leaves)
         for field in schema.columns:
             kind = _spark(field.type, leaves)
-            known = found.setdefault(field.name.lower(), StructField(field.name, kind))
-            if known.dataType != kind:
+            first = fields.setdefault(field.name.lower(), StructField(field.name, kind))
+            if first.dataType != kind:
                 return None
-    return StructType(list(found.values()))
+    return StructType(list(fields.values()))
 
 
 def _spark(kind: Any, leaves: Iterator[str]) -> DataType:
