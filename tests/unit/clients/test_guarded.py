@@ -31,8 +31,9 @@ from tests.unit.clients.test_newer_answers import with_new_keys
 
 SECONDS = 0.4
 SIZE = 1 << 20
-OK = b"HTTP/1.1 200 OK\r\n"
-FAILED = b"HTTP/1.1 500 Internal Server Error\r\n"
+# Without `Connection: close` a next request may go out on the connection that the server is about to close.
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+FAILED = b"HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 BOMB = gzip.compress(b"[" + b" " * (8 * SIZE) + b"]")
 
@@ -75,7 +76,7 @@ def with_length(body: bytes, headers: bytes = b"", status: bytes = OK) -> list[b
 
 
 def redirect(where: bytes) -> list[bytes]:
-    return with_length(b"", b"Location: " + where + b"\r\n", b"HTTP/1.1 302 Found\r\n")
+    return with_length(b"", b"Location: " + where + b"\r\n", b"HTTP/1.1 302 Found\r\nConnection: close\r\n")
 
 
 def endless(start: bytes, part: bytes) -> Iterator[bytes]:
