@@ -37,14 +37,25 @@ def running_druid37(tool: str, home: Path) -> Iterator[Callable[[], LocalService
 
     def start() -> LocalServices:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        services = running(home)
-        assert services is not None, f"{program} recorded no running processes in {home}"
-        return services
+        return _services(home)
 
+    home.mkdir(parents=True, exist_ok=True)
     try:
         yield start
     finally:
         subprocess.run([program, "down", folder], check=True)
+
+
+@contextmanager
+def adopted_druid37(home: str) -> Iterator[Callable[[], LocalServices]]:
+    """A function that returns the services of another process, which are not stopped."""
+    yield lambda: _services(Path(home))
+
+
+def _services(home: Path) -> LocalServices:
+    services = running(home)
+    assert services is not None, f"no running processes are recorded in {home}"
+    return services
 
 
 def _free_ports() -> int:

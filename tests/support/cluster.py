@@ -47,12 +47,11 @@ class Cluster:
 def running_cluster(folder: Path) -> Iterator[Cluster]:
     """The cluster of HIVEDRUID_TEST_CLUSTER, or else one below `folder`, which is removed afterwards: of Druid 37, if
     HIVEDRUID_TEST_DRUID37 names its program."""
-    if tool := os.environ.get(druid37.VARIABLE):
-        folder.mkdir(parents=True, exist_ok=True)
-        with druid37.running_druid37(tool, folder) as start:
-            yield Cluster(folder, start(), start, is_adopted=False)
-        return
     adopted = os.environ.get(VARIABLE)
+    if tool := os.environ.get(druid37.VARIABLE):
+        with druid37.adopted_druid37(adopted) if adopted else druid37.running_druid37(tool, folder) as start:
+            yield Cluster(Path(adopted or folder), start(), start, is_adopted=bool(adopted))
+        return
     home = Path(adopted).expanduser().absolute() if adopted else folder
     home.mkdir(parents=True, exist_ok=True)
     local = LocalCluster(home, heap=None if adopted else "small")
