@@ -206,23 +206,37 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_PATTERN = re.compile(r"([A-Za-z])\1*|'[^']*'|[^A-Za-z']+")
+_PATTERN = re.compile(r"([A-Za-z])\1*|'(?:[^']|'')*'|[^A-Za-z']+")
+
+
+def _fraction(width: int) -> Callable[[Any], str]:
+    return lambda t: f"{t.microsecond:06}000"[:width]
+
+
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "yyyy": lambda t: f"{t.year:04}",
     "yy": lambda t: f"{t.year % 100:02}",
+    "y": lambda t: str(t.year),
+    "Q": lambda t: str((t.month + 2) // 3),
     "M": lambda t: str(t.month),
     "MM": lambda t: f"{t.month:02}",
     "MMM": lambda t: _MONTHS[t.month - 1][:3],
     "MMMM": lambda t: _MONTHS[t.month - 1],
     "d": lambda t: str(t.day),
     "dd": lambda t: f"{t.day:02}",
+    "DDD": lambda t: f"{t.timetuple().tm_yday:03}",
+    "e": lambda t: str(t.isoweekday() % 7 + 1),
     **dict.fromkeys(("E", "EE", "EEE"), lambda t: _DAYS[t.weekday()][:3]),
     "EEEE": lambda t: _DAYS[t.weekday()],
     "H": lambda t: str(t.hour),
     "HH": lambda t: f"{t.hour:02}",
     "hh": lambda t: f"{(t.hour + 11) % 12 + 1:02}",
+    "h": lambda t: str((t.hour + 11) % 12 + 1),
     "mm": lambda t: f"{t.minute:02}",
+    "m": lambda t: str(t.minute),
     "ss": lambda t: f"{t.second:02}",
+    "s": lambda t: str(t.second),
+    **{"S" * width: _fraction(width) for width in range(1, 10)},
     "a": lambda t: "AM" if t.hour < 12 else "PM",
 }
 
@@ -240,10 +254,10 @@ def writer(pattern: str) -> Callable[[datetime], str]:
             if text not in _WRITERS:
                 raise NotLocal(f"{text} in a time pattern")
             parts.append(_WRITERS[text])
-        elif text == "''" or any(mark in text for mark in "[]{}#"):
+        elif any(mark in text for mark in "[]{}#"):
             raise NotLocal(f"the time pattern '{pattern}'")
         else:
-            written = text.strip("'")
+            written = text if text[0] != "'" else text[1:-1].replace("''", "'") or "'"
             parts.append(lambda _t, written=written: written)  # type: ignore[misc]
     if position != len(pattern) or not parts:
         raise NotLocal(f"the time pattern '{pattern}'")

@@ -140,10 +140,12 @@ _WIDTHS = {"D": (1, 3), **dict.fromkeys("MdHhms", (1, 2))}
 def written(moment: datetime, pattern: str) -> str | None:
     """The time in a pattern of numbers; None if it has other letters."""
     out = []
-    for match in re.finditer(r"'([^']+)'|(([a-zA-Z])\3*)|([-/:. ,_0-9])|(.)", pattern, re.DOTALL):
+    for match in re.finditer(r"'((?:[^']|'')*)'|(([a-zA-Z])\3*)|([-/:. ,_0-9])|(.)", pattern, re.DOTALL):
         quoted, run, letter, mark, other = match.groups()
         if other:
             return None
+        if quoted is not None:
+            quoted = quoted.replace("''", "'") or "'"
         field = _field(moment, run, letter) if run else quoted or mark
         if field is None:
             return None
