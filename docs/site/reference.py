@@ -9,6 +9,7 @@ from pathlib import Path
 
 from docs.site.diagrams import rules
 from hivedruid.catalog.properties import PROPERTIES, TableProperty
+from hivedruid.plan.cast_patterns import ELEMENTS
 from hivedruid.plan.function_help import HELP
 from hivedruid.plan.functions import ALIASES, EXTENSIONS, FUNCTIONS, function_names
 from hivedruid.settings import FAMILIES, SETTINGS
@@ -77,7 +78,27 @@ def functions() -> str:
             if function.kind == kind and not name.startswith("extract_")
         ]
         parts.append(f"## {kind.capitalize()} functions\n\n" + _table(("function", "meaning", "also called"), rows))
-    return "\n".join(parts)
+    return "\n".join((*parts, _cast_format()))
+
+
+def _cast_format() -> str:
+    """The elements of the patterns of CAST, one row for each part of a time."""
+    names = defaultdict(list)
+    for name, element in ELEMENTS.items():
+        names[element.field].append(name)
+    rows = [
+        (_codes(found), field.replace("_", " "), "yes" if ELEMENTS[found[0]].is_parsed else "no")
+        for field, found in names.items()
+    ]
+    return (
+        "## CAST … FORMAT\n\n"
+        "`CAST(s AS DATE FORMAT 'DD.MM.YYYY')` parses a string as a DATE or TIMESTAMP, "
+        "`CAST(t AS STRING FORMAT 'FMDD Month YYYY')` writes one as STRING, VARCHAR or CHAR. The elements are "
+        "case-insensitive; the case of a name is that of the element. `FM` before an element omits zeros and blanks, "
+        "`FX` parses only strings with the digits and separators of the pattern. Other elements are `T`, `Z`, the "
+        "separators `- . / , ' ; :` and blank, and text in double quotes. A string that does not match is NULL.\n\n"
+        + _table(("elements", "part of a time", "parsed"), rows)
+    )
 
 
 def statements() -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from hivedruid.evaluation import casts, numbers, texts, times
 from hivedruid.evaluation.exactness import NotLocal
 from hivedruid.evaluation.texts import strings
+from hivedruid.plan.cast_patterns import READ_TIME
 from hivedruid.plan.common_types import comparison_type
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.rex import Call
@@ -201,6 +202,7 @@ FUNCTIONS: dict[str, Build] = {
     "date_format": _timed(times.date_format),
     "from_unixtime": _timed(times.from_unixtime),
     "unix_timestamp": _timed(times.unix_timestamp),
+    READ_TIME: _typed(times.read_time),
 }
 
 NULLS = frozenset(

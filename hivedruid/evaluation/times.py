@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from hivedruid.catalog.types import DATE, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
-from hivedruid.plan import literals
+from hivedruid.plan import cast_patterns, literals
 from hivedruid.plan.rex import Call, Literal
 
 Function = Callable[..., Any]
@@ -295,3 +295,19 @@ def unix_timestamp(call: Call, zone: tzinfo) -> Function:
     if len(call.args) != 1 or not source.is_timestamp:
         raise NotLocal(f"unix_timestamp() of {source}")
     return lambda v: literals.to_micros(v if v.tzinfo else literals.from_local(modern(v), zone)) // 1_000_000
+
+
+def read_time(call: Call) -> Function:
+    """CAST … FORMAT of a string."""
+    assert isinstance(call.args[1], Literal)
+    pattern, is_date = cast_patterns.read_pattern(call.args[1].value, True), call.type == DATE
+
+    def read(text: str, _pattern: str, now: int) -> date | None:
+        known, moment = cast_patterns.parsed(pattern, text, now)
+        if not known:
+            raise Unsure("a string or a pattern with other characters than ASCII")
+        if moment is None:
+            return None
+        return modern(moment.date() if is_date else moment)
+
+    return read

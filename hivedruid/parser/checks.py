@@ -6,7 +6,8 @@ import re
 
 from sqlglot import Token, TokenType, exp
 
-from hivedruid.errors import ParseError, Span, UnsupportedError
+from hivedruid.errors import ParseError, Span
+from hivedruid.parser.cast_formats import CASTS
 from hivedruid.parser.tokens import Cursor, describe
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
@@ -53,7 +54,7 @@ def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
     is_cast: list[bool] = []  # for each open parenthesis
     for i, token in enumerate(tokens):
         if token.token_type == TokenType.L_PAREN:
-            is_cast.append(i > 0 and tokens[i - 1].text.upper() in _CASTS)
+            is_cast.append(i > 0 and tokens[i - 1].text.upper() in CASTS)
         elif token.token_type == TokenType.R_PAREN:
             if is_cast:
                 is_cast.pop()
@@ -61,17 +62,11 @@ def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
             cursor = Cursor(source, tokens)
             cursor.index = i + 1
             if cursor.word() not in ("INTERVAL", "TIMESTAMPLTZ"):  # the latter is added by hivedruid: see tokens
-                to = parse_type(cursor)
-                if cursor.word() == "FORMAT":
-                    hint = _INSTEAD_OF_FORMAT.get(to.name, "use date_format(value, 'dd.MM.yyyy')")
-                    raise UnsupportedError("FORMAT in CAST is not supported", span=cursor.span(), hint=hint)
-
-
-_INSTEAD_OF_FORMAT = {
-    "date": "use to_date(from_unixtime(unix_timestamp(value, 'dd.MM.yyyy')))",
-    "timestamp": "use CAST(from_unixtime(unix_timestamp(value, 'dd.MM.yyyy HH:mm:ss')) AS TIMESTAMP)",
-}
-_CASTS = {"CAST", "TRY_CAST"}
+                parse_type(cursor)
+                if cursor.accept("FORMAT"):
+                    cursor.string("a pattern in quotes")
+                    if cursor.word() != ")":
+                        cursor.fail(")")
 
 
 def _check_foreign(source: SourceStatement, token: Token, before: Token | None, following: Token | None) -> None:

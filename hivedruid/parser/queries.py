@@ -8,6 +8,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError as SqlglotParseError
 
 from hivedruid.errors import ParseError
+from hivedruid.parser.cast_formats import with_cast_formats
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
@@ -45,7 +46,8 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     )
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE
-        trees = dialect.parser().parse(with_type_words(keep_function_names(with_interval_words(marked))), source.text)
+        tokens_of_sqlglot = with_type_words(keep_function_names(with_interval_words(with_cast_formats(marked))))
+        trees = dialect.parser().parse(tokens_of_sqlglot, source.text)
     except SqlglotParseError as error:
         raise _parse_error(source, tokens, error) from None
     except (

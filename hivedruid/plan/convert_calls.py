@@ -10,6 +10,7 @@ from sqlglot import exp
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.parser.cast_formats import CAST_FORMAT
 from hivedruid.parser.functions import called_name
 from hivedruid.plan import literals, operands
 from hivedruid.plan.common_types import common_type
@@ -43,6 +44,10 @@ CAST_FUNCTIONS = frozenset(
 
 
 def anonymous(c: Converter, e: exp.Expr) -> Rex:
+    if e.this == CAST_FORMAT:
+        from hivedruid.plan.convert_formats import cast_format
+
+        return cast_format(c, e)
     name = called_name(e)
     user = c.builder.snapshot.function(None, name) if c.builder.snapshot.functions else None
     if user is not None and (not user.database or not _is_built_in(name)):

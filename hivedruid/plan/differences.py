@@ -99,6 +99,21 @@ LIMITS: tuple[Difference, ...] = (
         "Spark does not support these letters",
     ),
     Difference(
+        "`CAST(s AS DATE FORMAT 'YYYY-MM-DD')`, also AS TIMESTAMP, of a string that does not match: for all of them in"
+        " vectorized execution, otherwise for strings that end before text in quotes,"
+        " T, Z, TZH or the second letter of AM",
+        "the query fails",
+        "NULL, which Hive returns for other strings and without vectorized execution",
+        "one row does not fail a query",
+    ),
+    Difference(
+        "`CAST(t AS STRING FORMAT 'Month DD')` of a non-deterministic time, such as one with `rand()`, if more than one"
+        " function writes the parts of the pattern",
+        "formats it",
+        "is not supported; a column of a subquery is",
+        "each function would have a time of its own",
+    ),
+    Difference(
         "`SELECT 1 UNION ALL SELECT 'x'`, and other numbers with strings",
         "is an error",
         "returns strings",

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from hivedruid.druid.preimages import PARTS, bucket, trunc_unit
-from hivedruid.plan import literals
+from hivedruid.plan import cast_patterns, literals
 from hivedruid.plan.functions import EXTRACT_UNITS, TIME_UNITS
 from hivedruid.plan.rex import Call
 
@@ -237,7 +237,14 @@ def _zone_shift(call: Call, values: list[Any], _zone: str) -> Folded:
         return UNKNOWN
 
 
+def _read_time(call: Call, values: list[Any], _zone: str) -> Folded:
+    text, pattern, now = values
+    known, moment = cast_patterns.parsed(cast_patterns.read_pattern(pattern, True), text, now)
+    return known, moment.date() if moment is not None and call.type.name == "date" else moment
+
+
 CALENDAR: dict[str, Folder] = {
+    cast_patterns.READ_TIME: _read_time,
     "add_months": _add_months,
     "last_day": _last_day,
     "next_day": _next_day,

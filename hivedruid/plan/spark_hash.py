@@ -9,6 +9,7 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.errors import UnsupportedError
 from hivedruid.plan.rex import Call
 from hivedruid.plan.spark_strings import Lower, signed_byte
+from hivedruid.plan.spark_text import let
 
 if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
@@ -16,20 +17,15 @@ if TYPE_CHECKING:
 _MURMUR_SEED = 104729
 
 
-def _let(name: str, value: str, body: str) -> str:
-    """The body with a name for a value that it uses more than once."""
-    return f"element_at(transform(array({value}), {name} -> {body}), 1)"
-
-
 def _of_bytes(binary: str, start: int) -> str:
     """31 * h + byte over the signed bytes of a binary."""
     step = f"h * 31 + {signed_byte('b', 'i')}"
     positions = "IF(length(b) = 0, CAST(array() AS ARRAY<INT>), sequence(1, length(b)))"
-    return _let("b", binary, f"aggregate({positions}, {start}, (h, i) -> {step})")
+    return let("b", binary, f"aggregate({positions}, {start}, (h, i) -> {step})")
 
 
 def _of_long(value: str) -> str:
-    return _let("v", value, "CAST(v ^ shiftrightunsigned(v, 32) AS INT)")
+    return let("v", value, "CAST(v ^ shiftrightunsigned(v, 32) AS INT)")
 
 
 def _of_decimal(value: str, type_: HiveType) -> str:
@@ -40,14 +36,14 @@ def _of_decimal(value: str, type_: HiveType) -> str:
     unscaled = "CAST(replace(t, '.', '') AS BIGINT)"
     scale = "IF(instr(t, '.') = 0, 0, length(t) - instr(t, '.'))"
     of_abs = "CAST(shiftrightunsigned(abs(u), 32) AS INT) * 31 + CAST(abs(u) AS INT)"
-    return _let("t", digits, f"{_let('u', unscaled, f'31 * IF(u < 0, -({of_abs}), {of_abs})')} + {scale}")
+    return let("t", digits, f"{let('u', unscaled, f'31 * IF(u < 0, -({of_abs}), {of_abs})')} + {scale}")
 
 
 def _of_timestamp(value: str) -> str:
     """Seconds shifted by 30 bits, plus the nanoseconds (TimestampWritableV2)."""
     micros = f"unix_micros(CAST({value} AS TIMESTAMP))"
     packed = "shiftleft(CAST(floor(m / 1000000) AS BIGINT), 30) | CAST(pmod(m, 1000000) * 1000 AS BIGINT)"
-    return _let("m", micros, _of_long(packed))
+    return let("m", micros, _of_long(packed))
 
 
 def _hash_of(value: str, type_: HiveType) -> str:
@@ -110,19 +106,19 @@ def _murmur3(hexadecimal: str) -> str:
     count = "length(x) div 8"
     blocks = f"IF(length(x) < 8, CAST(array() AS ARRAY<BIGINT>), sequence(1L, {count}))"
     mixed = _mixed(f"CAST(CAST(conv({block}, 16, 10) AS BIGINT) AS INT)")
-    step = f"h ^ {_let('w', 'substring(x, CAST(8 * i - 7 AS INT), 8)', mixed)}"
-    rotated = _let("g", step, f"(shiftleft(g, 13) | shiftrightunsigned(g, 19)) * 5 + {_int(0xE6546B64)}")
+    step = f"h ^ {let('w', 'substring(x, CAST(8 * i - 7 AS INT), 8)', mixed)}"
+    rotated = let("g", step, f"(shiftleft(g, 13) | shiftrightunsigned(g, 19)) * 5 + {_int(0xE6546B64)}")
     body = f"aggregate({blocks}, {_MURMUR_SEED}, (h, i) -> {rotated})"
     rest = " ^ ".join(f"shiftleft({_signed(f'substring(w, {2 * i + 1}, 2)')}, {8 * i})" for i in range(3))
-    tail = _let("w", f"substring(x, CAST(8 * ({count}) + 1 AS INT))", _mixed(f"({rest})"))
+    tail = let("w", f"substring(x, CAST(8 * ({count}) + 1 AS INT))", _mixed(f"({rest})"))
     text = f"({body} ^ {tail} ^ CAST(length(x) div 2 AS INT))"
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, None)):
-        text = _let("f", text, f"(f ^ shiftrightunsigned(f, {shift})){f' * {_int(factor)}' if factor else ''}")
-    return _let("x", hexadecimal, text)
+        text = let("f", text, f"(f ^ shiftrightunsigned(f, {shift})){f' * {_int(factor)}' if factor else ''}")
+    return let("x", hexadecimal, text)
 
 
 def _mixed(number: str) -> str:
-    turned = _let("k", f"{number} * {_int(0xCC9E2D51)}", "(shiftleft(k, 15) | shiftrightunsigned(k, 17))")
+    turned = let("k", f"{number} * {_int(0xCC9E2D51)}", "(shiftleft(k, 15) | shiftrightunsigned(k, 17))")
     return f"({turned} * {_int(0x1B873593)})"
 
 

@@ -27,6 +27,7 @@ from hivedruid.plan.spark_casts import (
     text_interval,
 )
 from hivedruid.plan.spark_collections import COLLECTIONS
+from hivedruid.plan.spark_formats import FORMATS
 from hivedruid.plan.spark_hash import HASHES
 from hivedruid.plan.spark_numbers import NUMBERS
 from hivedruid.plan.spark_pruning import COMPARISONS, Pruning, render_comparison, whole
@@ -462,6 +463,7 @@ SPARK: dict[str, Callable[[SparkRex, Call], str]] = {
     **COLLECTIONS,
     **HASHES,
     **TIMES,
+    **FORMATS,
     "not": _not,
     "is_null": _postfix("IS NULL"),
     "is_not_null": _postfix("IS NOT NULL"),

@@ -25,15 +25,33 @@ def quote_string(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+def let(name: str, value: str, body: str) -> str:
+    """The body with a name for a value that it uses more than once."""
+    return f"element_at(transform(array({value}), {name} -> {body}), 1)"
+
+
 _MARK, _WHOLE = "\uffff", "\ufffe"
 _ASTRAL = r"[\x{10000}-\x{10FFFF}]"
 _LONG = 100
 """Characters of SQL, about those of a function of a column."""
 
 
+def _is_ascii(rex: Rex) -> bool:
+    """Whether a string never has such characters."""
+    if isinstance(rex, Literal):
+        return isinstance(rex.value, str) and rex.value.isascii()
+    if not isinstance(rex, Call):
+        return False
+    if rex.op == "cast":
+        return not rex.args[0].type.is_string
+    if rex.op == "date_format":
+        return _is_ascii(rex.args[1])
+    return rex.op in ("concat", "lpad") and all(_is_ascii(a) for a in rex.args if a.type.is_string)
+
+
 def _marked(sql: str, rex: Rex) -> str:
     """The string with one character for each unit."""
-    if isinstance(rex, Literal) and isinstance(rex.value, str) and rex.value.isascii():
+    if _is_ascii(rex):
         return sql
     return f"regexp_replace({sql}, {quote_string(f'({_ASTRAL})')}, '$1{_MARK}')"
 
@@ -50,6 +68,8 @@ def _unmarked(sql: str) -> str:
 def _quick(rex: Rex, text: str, exact: str, of_ascii: str) -> str:
     """The expression `of_ascii` for values of `text` with one byte per character, which have no such characters, and
     `exact` for others. A long text is written once, since nested calls would multiply it."""
+    if _is_ascii(rex):
+        return of_ascii
     if not rex.type.is_string or len(text) > _LONG or exact == of_ascii:
         return exact
     return f"if(octet_length({text}) = char_length({text}), {of_ascii}, {exact})"

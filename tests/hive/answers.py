@@ -28,6 +28,13 @@ FILE = Path(__file__).with_name("answers.jsonl")
 BATCH = 150
 """Expressions in one Spark job."""
 
+CAST_FORMAT = re.compile(
+    r"cast\((?P<kind>date |timestamp )?(?P<value>'(?:[^'\\]|\\.)*') as (?P<to>[a-z0-9()]+)"
+    r" format (?P<pattern>'(?:[^'\\]|\\.)*')\)",
+    re.IGNORECASE,
+)
+"""A cast of a constant with FORMAT."""
+
 
 class Answer(NamedTuple):
     expression: str

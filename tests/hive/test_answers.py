@@ -13,7 +13,7 @@ import pytest
 from hivedruid.plan.split import spark_job
 from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session
-from tests.hive.answers import differences, kept
+from tests.hive.answers import CAST_FORMAT, differences, kept, plain, read, same
 from tests.hive.string_casts import different, literal, string_casts
 from tests.support.planning import plan
 
@@ -52,3 +52,23 @@ def test_casts_of_strings_in_rows(spark: SparkSession) -> None:
         for line in different(type_, hive, {text: rows[text][i] for text in hive})
     ]
     assert not found, "\n".join(found[:40])
+
+
+def test_cast_formats_of_rows(spark: SparkSession) -> None:
+    """Constants are folded; here the strings and times are elements of an array."""
+    casts = [(match, answer) for answer in kept() if (match := CAST_FORMAT.fullmatch(answer.expression))]
+    values = ", ".join(match["value"] for match, _ in casts)
+    columns = []
+    for i, (match, _) in enumerate(casts):
+        value = f"CAST(x[{i}] AS {match['kind']})" if match["kind"] else f"x[{i}]"
+        columns.append(f"CAST({value} AS {match['to']} FORMAT {match['pattern']}) AS c{i}")
+    made = spark_job(plan(f"SELECT {', '.join(columns)} FROM (SELECT explode(array(array({values}))) AS x) t"))
+    assert not made.inputs
+    assert "read_time(" not in made.sql
+    row = next(iter(spark_rows.stream(spark.sql(made.sql))))
+    found = [
+        f"{answer.expression}: {plain(value)!r} instead of {answer.value!r}"
+        for value, (_, answer) in zip(row, casts, strict=True)
+        if not same(plain(value), read(answer.value, answer.type), answer.type)
+    ]
+    assert not found, f"{len(found)} of {len(casts)} differ:\n" + "\n".join(found[:40])
