@@ -1,0 +1,23 @@
+-- CAST … FORMAT: patterns of SQL:2016, which parse strings and write times.
+CREATE TABLE visits (`__time` TIMESTAMP, day STRING, n INT) STORED BY 'druid' TBLPROPERTIES ('druid.rollup' = 'false');
+INSERT INTO visits VALUES ('2024-02-29 23:05:09.5', '29.02.2024', 1), ('2024-03-01 12:00:00', '30.02.2024', 2), ('2025-12-31 00:30:00', '1/3/2025', 3), ('2026-01-01 13:00:00', NULL, 4);
+
+-- what Druid's patterns write runs in Druid, and a condition is an interval
+EXPLAIN SELECT CAST(`__time` AS STRING FORMAT 'YYYY-MM-DD"T"HH24:MI'), count(*) FROM visits WHERE CAST(`__time` AS STRING FORMAT 'YYYY-MM') >= '2025-01' GROUP BY CAST(`__time` AS STRING FORMAT 'YYYY-MM-DD"T"HH24:MI');
+SELECT CAST(`__time` AS STRING FORMAT 'YYYY-MM'), count(*) FROM visits GROUP BY CAST(`__time` AS STRING FORMAT 'YYYY-MM') ORDER BY 1;
+
+SELECT n, CAST(`__time` AS STRING FORMAT 'FMDay, DD Mon YYYY, FMHH12:MI a.m.'), CAST(`__time` AS VARCHAR(24) FORMAT 'IYYY-"W"IW-ID, Q/WW/W') FROM visits ORDER BY n;
+SELECT n, CAST(day AS DATE FORMAT 'DD.MM.YYYY'), CAST(CAST(day AS TIMESTAMP FORMAT 'DD.MM.YYYY') AS STRING FORMAT 'DDD YYYY HH24') FROM visits ORDER BY n;
+SELECT CAST('2019-W01-1' AS DATE FORMAT 'IYYY-"W"IW-ID'), CAST('May 2 2019 3.25 pm' AS TIMESTAMP FORMAT 'Month DD YYYY HH.MI AM'), CAST('2019/1/2' AS DATE FORMAT 'FXYYYY-MM-DD');
+
+-- a view keeps the cast
+CREATE VIEW days AS SELECT CAST(day AS DATE FORMAT 'DD.MM.YYYY') AS day, n FROM visits;
+SELECT * FROM days ORDER BY n;
+
+-- errors are at their place in the pattern
+SELECT CAST(day AS DATE FORMAT 'DD.MMM.YYYY') FROM visits;
+SELECT CAST(day AS DATE FORMAT 'DD.MM') FROM visits;
+SELECT CAST(day AS DATE FORMAT 'DD.MM.YYYY Day') FROM visits;
+SELECT CAST(`__time` AS STRING FORMAT 'HH24 TZH') FROM visits;
+SELECT CAST(n AS STRING FORMAT 'YYYY') FROM visits;
+SELECT CAST(day AS DATE FORMAT day) FROM visits;
