@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hivedruid.secrets import hides, is_secret, is_shown
+from hivedruid import secret_commands
+from hivedruid.secrets import hides, is_shown
 
 Spans = Iterator[tuple[int, int]]
 
@@ -68,18 +69,6 @@ def _user_info(text: str) -> Spans:
             yield start, start + end
 
 
-def _oracle_user(text: str) -> Spans:
-    """`jdbc:oracle:thin:user/password@host`; `sqlplus user/password@host`."""
-    for match in _ORACLE.finditer(text):
-        end = match["rest"].rfind("@")
-        yield match.start("rest"), match.start("rest") + (end if end >= 0 else len(match["rest"]))
-
-
-_ORACLE = re.compile(
-    r"""\b(?:jdbc:oracle:\w{1,20}:|sqlplus\s++(?:-\w{1,8}\s++)*+)[\w.$#"]{0,128}+/(?P<rest>[^\s'`]++)""", re.I
-)
-
-
 # --- headers ---------------------------------------------------------------------------------------------------------
 
 _HEADER = re.compile(
@@ -134,64 +123,6 @@ def _schemes(text: str) -> Spans:
         yield match.start("value"), match.start("value") + len(value)
 
 
-# --- commands --------------------------------------------------------------------------------------------------------
-
-_WORD = r"""(?:\\?+"[^"\n]*+"|\\?+'[^'\n]*+'|[^\s'"`;|&]++)"""
-_FLAG = re.compile(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
-_USER_FLAG = re.compile(
-    r"""(?<![\w-])(?:-[uUE]|--(?:proxy-)?user|--cert|--auth)(?:[ \t]*+=?[ \t]*+)\\?["']?+"""
-    r"""[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
-)
-_TOOLS = re.compile(
-    r"\b(?P<tool>beeline|mysql\w*+|mariadb\w*+|mongo\w*+|sshpass|redis-cli|curl|ldap\w++|clickhouse-client|snowsql|bcp|"
-    r"sqlcmd|impala-shell|(?:docker|podman|az)\s++login|https?(?=\s++-)|mosquitto_\w++)(?=\s)(?P<options>[^\n;]{0,4000}+)"
-)
-_SHORT = {
-    "sshpass": "-p", "redis-cli": "-a", "curl": "-b", "http": "-a", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P",
-    "mosquitto": "-P",
-}  # fmt: skip
-"""The options of programs that are followed by a secret; `-p` of all others."""
-_LINE = re.compile(
-    r"""(?:^|['"`]|[:=][ ]?|--)[ \t]*+(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
-    re.M,
-)
-"""A line of a properties file: `spark.ssl.keyPassword x`."""
-_CONNECT = re.compile(rf"!\s{{0,9}}connect\s++\S++\s++{_WORD}\s++(?P<value>{_WORD})", re.I)
-_SET_BY = re.compile(rf"\b(?:configure\s++set|setx|setenv)\s++(?P<key>[\w.-]++)\s++(?P<value>{_WORD})", re.I)
-_VAULT = re.compile(rf"\bvault\s++login\s++(?!-)(?P<value>{_WORD})")
-_NETRC = re.compile(rf"\blogin\s++\S++\s++password\s++(?P<value>{_WORD})", re.I)
-
-
-def _flags(text: str) -> Spans:
-    """`--password x`, `-u me:x`, `mysql -px`, Beeline's `!connect url user x`."""
-    for match in (*_FLAG.finditer(text), *_SET_BY.finditer(text)):
-        if is_secret(match["key"]) and not is_shown(match["value"].strip("'\"")):
-            yield match.span("value")
-    for pattern in (_USER_FLAG, _CONNECT, _VAULT, _NETRC):
-        yield from (match.span("value") for match in pattern.finditer(text))
-    for tool in _TOOLS.finditer(text):
-        name = tool["tool"].lower()
-        option = next((flag for word, flag in _SHORT.items() if name.startswith(word)), "-p")
-        glued = "*+" if name.startswith(("mysql", "mariadb", "sshpass", "sqlcmd")) else "++"
-        option_value = re.compile(rf"(?<!\S){option}[ \t]{glued}(?!-)(?P<value>{_WORD})")
-        yield from (match.span("value") for match in option_value.finditer(text, *tool.span("options")))
-
-
-def _lines(text: str) -> Spans:
-    """The values of a properties file without signs."""
-    for match in _LINE.finditer(text):
-        value = match["value"]
-        is_word = value.rstrip(".:,").isalpha() and value.islower()
-        if (
-            "." in match["key"]
-            and is_secret(match["key"])
-            and not is_word
-            and not is_shown(value)
-            and value[0] not in "=:"
-        ):
-            yield match.span("value")
-
-
 # --- other languages -------------------------------------------------------------------------------------------------
 
 _ELEMENT = re.compile(
@@ -199,10 +130,42 @@ _ELEMENT = re.compile(
 )
 _ENTRY = re.compile(
     r"""\b(?:name|key)(?:>|[\\"']*+\s{0,20}+[:=]\s{0,20}+[\\"']*+)(?P<key>[A-Za-z_$][\w.$-]*+)(?:
-        </\w{1,40}>\s{0,200}+(?:<(?!/|value)[^<>]{0,100}+>[^<]{0,100}+</[^<>]{0,100}+>\s{0,200}+){0,2}+<value>(?P<xml>[^<]++)
-      | (?:[\s,;\\"'{}]|-\s){1,100}+value[\\"']*+\s{0,100}+[=:]\s{0,100}+(?P<value>\\*+"[^"]*+|\\*+'[^']*+|[^\s'"\\]++)
+        (?:</\w{1,40}>|\\*["']\s{0,20}>)\s{0,200}+(?:<(?!/|val|string|data)[^<>]{0,100}+>[^<]{0,100}+</[^<>]{0,100}+>\s{0,200}+){0,2}+
+        <(?:val|value|string|data)>(?:<!\[CDATA\[)?+(?P<xml>[^<]++)
+      | \\*["'](?:\s[^<>]{0,100}+)?>(?:<!\[CDATA\[)?+(?P<text>[^<\s][^<]*+)</
+      | (?:[\s,;\\"'{}]|-\s){1,100}+val(?:ue)?[\\"']*+\s{0,100}+[=:]\s{0,100}+
+        (?P<value>\\*+"[^"]*+|\\*+'[^']*+|[^\s'"\\]++)
     )""",
     re.X | re.I,
+)
+_DEFAULT = re.compile(
+    r"""\bvariable\s++\\*["'](?P<key>[\w.-]{1,300})\\*["']\s*+\{[^{}]{0,500}?\bdefault\s*+=\s*+\\*["'](?P<value>[^"'\n]++)"""
+)
+"""Terraform's `variable "password" { default = "x" }`."""
+_SECTION = re.compile(
+    r"""(?:^|(?<=['"`:=])[ ]?|--[ ]?)\[[ ]?(?:[\w-]++\.)*+(?:secret|credential|password|token)s[ ]?\][ \t]*+\n"""
+    r"(?P<lines>(?:(?!\[).*\n?)*+)",
+    re.M | re.I,
+)
+_SETTING = re.compile(
+    r"""^[ \t]*+["']?[\w.-]++["']?[ \t]*+=[ \t]*+(?P<value>"[^"\n]*+|'[^'\n]*+|[^\s'"][^\n'"]*+)""", re.M
+)
+"""A section of TOML or an ini file, and a line there."""
+_KEY_TYPE = re.compile(r"""["']kty\\*["']""")
+_JWK = re.compile(r"""["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,20}+:\s{0,20}+\\*["'](?P<value>[\w=-]++)""")
+"""The private members of a JSON Web Key."""
+_OPTION = re.compile(rf"(?<![\w.$'\"])(?P<key>[A-Z]{{2,40}}+(?:_[A-Z]{{1,40}}+){{1,9}}+)\s++(?P<value>{_QUOTED})", re.S)
+_SET_TO = re.compile(
+    r"""\bSET\s++(?:(?:LOCAL|SESSION|GLOBAL)\s++)?(?P<key>[\w.$]++)\s++TO\s++(?P<value>\\*"[^"\n]++|\\*'[^'\n]++|[\w./+=-]++)""",
+    re.I,
+)
+_PRAGMA = re.compile(
+    r"""\b(?:PRAGMA\s++(?:\w++\.)?(?:hex|text)?(?:re)?key\s*+=|CREATE\s++SECRET\s++\S++\s++AS)\s*+"""
+    r"""\\*["'](?P<value>[^"'\n]++)""",
+    re.I,
+)
+_CONNECT = re.compile(
+    r"""\b(?:getConnection|connect)\((?:\s*+\\*(?:"[^"\n]*+"|'[^'\n]*+')\s*+,){2}\s*+\\*["'](?P<value>[^"'\n]++)"""
 )
 _CALL = re.compile(
     r"""(?<!\w)(?P<function>\w++)\(\s{0,100}+\\*+["'](?P<key>[\w.$-]{1,300}+)\\*+["']\s{0,100}+,\s{0,100}+\\*+["'](?P<value>[^"'\n]++)""",
@@ -216,7 +179,8 @@ _CREATED = re.compile(
     re.I | re.S,
 )
 _IDENTIFIED = re.compile(
-    r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++)""", re.I
+    r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++(?:\s++REPLACE\s++[^\s'"`;]++)?+)""",
+    re.I,
 )
 _CIPHER = re.compile(r"\b(?:try_)?(?:aes|pgp_sym)_(?:en|de)crypt\s*+\(|\bhmac\w{0,20}\s*+\(", re.I)
 _LITERAL = re.compile(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<sign>[(),])""", re.S)
@@ -242,7 +206,7 @@ def _named(pattern: re.Pattern[str], text: str) -> Spans:
     for match in pattern.finditer(text):
         if pattern is _CALL and _SETTERS.fullmatch(match["function"]) is None:
             continue
-        group = "value" if match["value"] is not None else "xml"
+        group = match.lastgroup or "value"
         value = match[group].strip(" \n\\'\"")
         if value and hides(match["key"], value):
             yield match.start(group) + len(match[group]) - len(match[group].lstrip("\\\"'")), match.end(group)
@@ -256,6 +220,76 @@ def _users(text: str) -> Spans:
         if not is_shown(inner.strip("\\")):
             yield end - 1 - len(inner), end - 1
     yield from (match.span("value") for match in _IDENTIFIED.finditer(text))
+
+
+def _settings(text: str) -> Spans:
+    """`SET a.token TO 'x'`, `SECRET_ACCESS_KEY 'x'`, `PRAGMA key = 'x'`, `CREATE SECRET s AS 'x'`,
+    `connect('h', 'me', 'x')`, and a default in Terraform."""
+    for pattern in (_SET_TO, _OPTION, _DEFAULT):
+        for match in pattern.finditer(text):
+            start, end = match.span("value")
+            start += len(match["value"]) - len(match["value"].lstrip("\\'\""))
+            value = text[start:end].rstrip("\\'\"")
+            if hides(match["key"], value) and not (
+                pattern is _SET_TO and start == match.start("value") and value.islower()
+            ):
+                yield start, start + len(value)
+    yield from (*_matched(_PRAGMA, text), *_matched(_CONNECT, text))
+
+
+def _sections(text: str) -> Spans:
+    """The values of `[secrets]` in TOML or an ini file."""
+    for section in _SECTION.finditer(text):
+        for match in _SETTING.finditer(text, *section.span("lines")):
+            if not is_shown(match["value"].strip("'\" ")):
+                yield match.start("value") + (match["value"][0] in "'\""), match.end("value")
+
+
+def _web_keys(text: str) -> Spans:
+    """The private members of a JSON Web Key."""
+    return _matched(_JWK, text) if _KEY_TYPE.search(text) else iter(())
+
+
+def _table_functions(text: str) -> Spans:
+    """The user and password among the arguments of ClickHouse's table functions and engines: after the URL of a store
+    of objects, after the fourth argument of a database."""
+    end = 0
+    for match in _TABLE_FUNCTION.finditer(text):
+        if match.start() < end:
+            continue
+        place, depth = 0, 1
+        first = next(least for name, least in _FIRST_SECRET.items() if match["function"].lower().startswith(name))
+        for piece in _LITERAL.finditer(text, match.end(), match.end() + 5000):
+            end = piece.end()
+            depth += {"(": 1, ")": -1}.get(piece["sign"] or "", 0)
+            place += piece["sign"] == "," and depth == 1
+            if depth == 0:
+                break
+            value = piece["single"] or piece["double"] or ""
+            if depth == 1 and place >= first and value and _NO_CREDENTIAL.fullmatch(value.rstrip("\\")) is None:
+                yield piece.span("single" if piece["single"] is not None else "double")
+
+
+_FIRST_SECRET = {
+    "s3": 1,
+    "gcs": 1,
+    "oss": 1,
+    "cosn": 1,
+    "azureblob": 3,
+    "mysql": 4,
+    "postgresql": 4,
+    "mongodb": 4,
+    "remote": 2,
+}
+"""The first argument that may be a secret, by the beginning of the function's name."""
+_TABLE_FUNCTION = re.compile(
+    r"\b(?P<function>(?:s3|gcs|oss|cosn|azureBlobStorage)(?:Cluster|Queue)?|mysql|postgresql|mongodb|remote(?:Secure)?)\s?\((?=\s{0,20}\\*['\"])",
+    re.I,
+)
+_NO_CREDENTIAL = re.compile(
+    r"(?i:auto|gzip|none|zstd|br|xz|lz4|nosign)|[A-Z][A-Za-z]*+|[\w`]++ .*|[a-z]\w{0,15}|https?:.*", re.S
+)
+"""A format, a compression, the columns, or a name."""
 
 
 def _cipher_keys(text: str) -> Spans:
@@ -282,7 +316,9 @@ _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I
 )
 _PARAMETER = re.compile(
-    r"(?:[?&;](?:sig|signature|sas|pwd|code|sessionid|sid)=|hooks\.slack\.com/services/)(?P<value>[^&\s'\"`;,)]++)",
+    r"(?:[?&;](?:sig|signature|sas|pwd|code|sessionid|sid|hmac)=|hooks\.slack\.com/(?:services|workflows)/|/webhooks/\d++/"
+    r"|/webhookb2/|[?&]key=(?=[A-Za-z_-]*+\d)(?=[^&\s]*[A-Z])(?=[\w-]{12})|api\.telegram\.org/bot\d++:)"
+    r"(?P<value>[^&\s'\"`;,)]++)",
     re.I,
 )
 _SHAPE = re.compile(
@@ -327,19 +363,27 @@ def _matched(pattern: re.Pattern[str], text: str) -> Spans:
 
 _FORMS: tuple[tuple[Callable[[str], Spans], tuple[str, ...]], ...] = (
     (_user_info, ("@",)),
-    (_oracle_user, ("oracle", "sqlplus")),
     (_headers, ("authorization", "cookie")),
     (_schemes, ("basic", "bearer", "negotiate", "api")),
-    (_flags, ("-", "!", "login", "set")),
-    (_lines, (".",)),
+    (secret_commands.flags, ("-",)),
+    (secret_commands.set_by, ("env ", "setenv", "setx", "config")),
+    (secret_commands.commands, secret_commands.COMMAND_SIGNS),
+    (secret_commands.assignments, ("--from-literal", "vault", "secrets")),
+    (secret_commands.oracle_users, ("oracle", "sqlplus", "sqlldr", "dp", "rman", "userid", "conn")),
+    (secret_commands.lines, (".",)),
+    (secret_commands.pgpass, (":",)),
     (_elements, ("</",)),
-    (_entries, ("value",)),
+    (_entries, ("value", 'val"', "val'", "name=", "key=", "key>", "name>")),
     (_calls, ("(",)),
     (_users, ("pass", "pwd", "identified")),
+    (_settings, (" to ", "key", "token", "secret", "pass", "connect")),
+    (_sections, ("]",)),
+    (_web_keys, ("kty",)),
+    (_table_functions, ("s3", "gcs", "oss", "cosn", "azureblob", "mysql", "postgresql", "mongodb", "remote")),
     (_cipher_keys, ("crypt", "hmac")),
     (_login_modules, ("loginmodule",)),
     (_private_keys, ("private key",)),
-    (_parameters, ("=", "hooks.")),
+    (_parameters, ("=", "hook", "telegram")),
     (_shapes, _BEGINNINGS),
 )
 """Each form, and the texts in lower case of which it has one."""

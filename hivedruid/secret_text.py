@@ -21,8 +21,10 @@ from hivedruid.secrets import MASK, is_secret, is_shown
 if TYPE_CHECKING:
     from hivedruid.errors import HiveDruidError
 
-_SET = re.compile(rf"{GAP}(?:explain\s+(?:extended\s+|formatted\s+|cbo\s+)?)?{GAP}set\b[\s=:]*(?P<head>[^=]*)", re.I)
-_WORD = re.compile(r"[A-Za-z_$][\w.$-]*")
+_SET = re.compile(
+    rf"(?:\A|;){GAP}(?:explain\s+(?:extended\s+|formatted\s+|cbo\s+)?)?{GAP}set\b[\s=:]*(?P<head>[^=;]*)", re.I
+)
+_WORD = re.compile(r"(?:[^\W\d]|\$)[\w.$-]*")
 _SAID = re.compile(r"""['"`](?P<quoted>[^'"`]{2,})['"`]|\bfound (?P<found>[^'"`]+)$""")
 """A quotation of a statement in a message."""
 _REFERENCE = re.compile(
@@ -122,9 +124,7 @@ def hide_in(error: BaseException) -> None:
 
 def holds_key(text: str) -> bool:
     """Whether a text contains a secret, or a word that looks like the name of one."""
-    return bool(ranges(text, statement=True)) or any(
-        is_secret(word) for word in re.findall(r"[A-Za-z_$][\w.$-]*", text)
-    )
+    return bool(ranges(text, statement=True)) or any(is_secret(word) for word in _WORD.findall(text))
 
 
 def closed(error: HiveDruidError, line: int, text: str) -> None:
@@ -194,14 +194,13 @@ def _is_distinct(value: str) -> bool:
 
 def _set(text: str) -> Iterator[tuple[int, int]]:
     """The value after a key in SET, with any separator."""
-    if (match := _SET.match(text)) is None:
-        return
-    for word in _WORD.finditer(text, match.start("head"), match.end("head")):
-        if is_secret(word[0]):
-            start = len(text) - len(text[word.end() :].lstrip(f" \t\r\n=:>\\{QUOTES}"))
-            if start < len(text) and not is_shown(text[start:].strip("'\" \t\n")):
-                yield start, len(text)
-            return
+    for match in _SET.finditer(text):
+        for word in _WORD.finditer(text, match.start("head"), match.end("head")):
+            if is_secret(word[0]):
+                start = len(text) - len(text[word.end() :].lstrip(f" \t\r\n=:>\\{QUOTES}"))
+                if start < len(text) and not is_shown(text[start:].strip("'\" \t\n")):
+                    yield start, len(text)
+                return
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -17,10 +17,13 @@ QUOTES = _SINGLE + _DOUBLE
 GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\r\n]{0,1000}+[\r\n])*+"
 _SIGN = r"(?:[=:]{1,2}>?|[!+?~^]=|<>|=~|＝|：|→|->|%3[ADad])"
 _KEY = re.compile(
-    rf"(?<![\w.$])(?<!\w-)(?P<key>[A-Za-z_$](?:[\w.$]|-(?!-))*+)(?P<close>[\\{QUOTES}\]]++)?{GAP}"
-    rf"(?P<sign>(?:{_SIGN}{GAP}){{1,4}}+|(?(close)(?=[\w\\{QUOTES}])|(?<=\s)(?=['\"])))(?P<bracket>(?:[(\[{{]{GAP})*+)"
+    rf"(?<![\w.$])(?<!\w-)(?P<key>(?:[^\W\d]|\$)(?:[\w.$]|-(?!-))*+)(?P<mark>(?:%(?!3[ADad])|\*){{1,2}}+|[ ]?\}}\}})?+"
+    rf"(?P<close>[\\{QUOTES}\]]++)?{GAP}(?P<sign>(?:{_SIGN}{GAP}){{1,4}}+"
+    rf"|(?(mark)(?!)|(?(close)(?=[\w\\{QUOTES}])|(?<=\s)(?=['\"]))))(?:\*\*(?!\*){GAP})?+"
+    rf"(?:\w{{1,40}}+\({GAP}(?=[\[{{]))?+(?P<bracket>(?:[(\[{{]{GAP})*+)"
 )
-"""A word, its closing quotes, an operator such as `=` (optional after a quote), and the start of a value."""
+"""A word, the marks of a template or of Markdown, its closing quotes, an operator such as `=` (optional after a quote),
+and the start of a value, which may be in a call, as in `jsonencode({`."""
 _LITERAL = rf"(?P<quote>['\"])(?:(?!(?P=quote))[^\\\n]|\\.){{0,300}}+(?P=quote){GAP}"
 _PARTS = re.compile(rf"(?:{_LITERAL}(?:[+|]{{1,2}}{GAP})?){{1,20}}+{_SIGN}{GAP}")
 """String literals that may be the parts of one key, and an operator."""
@@ -28,13 +31,25 @@ _ADJACENT = re.compile(rf"concat\s{{0,20}}+\(|['\"]{GAP}(?:[+|]{{1,2}}{GAP})?(?<
 _CONCAT = re.compile(rf"\bconcat\s{{0,20}}+\({GAP}(?:{_LITERAL},?{GAP}){{1,20}}+\){GAP}{_SIGN}{GAP}", re.I)
 _PART = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.S)
 _OPEN = re.compile(rf"(?P<quote>\\*+[{QUOTES}])")
-_BARE = re.compile(rf"(?:(?:Basic|Bearer|Digest|OAuth|Negotiate|Token|ApiKey|![\w!/-]+|&\w+)\s+)?[^\s{QUOTES}]+", re.I)
+_BARE = re.compile(
+    rf"(?:(?:Basic|Bearer|Digest|OAuth|Negotiate|Token|ApiKey|![\w!/-]+|&\w+)\s+)?[^\s{QUOTES}]+"
+    rf"(?:(?<=\\)\r?\n[ \t]*+[^\s{QUOTES}]++)*+",
+    re.I,
+)
+"""A word, which a backslash at the end of its line continues."""
 _BLOCK = re.compile(
     r"(?:[|>][+-]?\d?|!(?!=)[\w!/-]*+|&\w++|-)?[ \t]*+(?P<block>(?:(?<=[|>+\w-])(?:[ \t]*+\n[ \t]++[^\n]++)++"
     r"|(?:(?:^|(?<=\s))-[ \t][^\n]++\s*+)++))",
     re.M,
 )
 """A value of YAML on the lines after its key: a block, or a list."""
+_HEREDOC = re.compile(r"<<[-~]?['\"]?(?P<tag>\w{1,40})['\"]?\n(?P<block>.{0,4000}?)(?:\n\s*(?P=tag)\b|\Z)", re.S)
+_COLLECTION = re.compile(r"(?:secret|credential|token|password)s$|^(?:string)?data$", re.I)
+_MANIFEST = re.compile(r"\bkind\W{1,8}Secret\b|\bpatch\s{1,9}secret\b")
+"""A Secret of Kubernetes, whose `data` is secret."""
+_MAPPED = re.compile(rf"[\w.-]++[{QUOTES}]?:(?=[ \t\n])")
+_MAPPED_VALUE = re.compile(rf":[ \t]++(?P<value>\"[^\"\n]*+|'[^'\n]*+|[^\s{QUOTES}][^\n{QUOTES}]*+)")
+"""An entry of a mapping in YAML."""
 _PREFIX = re.compile(r"^[A-Za-z]$|\w\($")
 """`N'…'`, `concat('…'`."""
 _PARAMETER = re.compile(rf"[^\s;&{QUOTES}]+")
@@ -73,6 +88,8 @@ _ITEM = re.compile(
 )
 _AFTER_KEY = re.compile(r"\s*+[:=]")
 _ENVIRONMENT = re.compile(r"""\btype\W{1,9}environment\b""")
+_LINES = 200
+"""Lines of a mapping that are searched."""
 _LONGEST = 5000
 """Characters of a list or object under a secret key that are searched for its items; a longer one is hidden whole."""
 
@@ -83,11 +100,12 @@ def assigned(text: str, *, statement: bool) -> Iterator[Span]:
     """The values after secret keys; values of other keys are searched, too. In a `statement`, a quoted key may be
     followed by its value without an operator."""
     position = 0
+    is_manifest = "ecret" in text and _MANIFEST.search(text) is not None
     while match := _KEY.search(text, position):
         position = match.end("key")  # a comment after it may contain another
         sign = match["sign"].strip()
         if (
-            not is_secret(match["key"])
+            not (is_secret(match["key"]) or (is_manifest and match["key"] == "data"))
             or _is_prose(text, match)
             or not (sign or (statement and _is_whole(text, match)))
             or (sign in ("==", "!=", "<>") and not match["close"] and (sign == "==" or not statement))  # an expression
@@ -123,11 +141,32 @@ def _values(text: str, match: re.Match[str], sign: str) -> tuple[list[Span], int
         return _items(text, start, match)
     if sign and (block := _BLOCK.match(text, match.end())) is not None and block["block"].strip():
         return [block.span("block")], block.end()
+    if sign and (heredoc := _HEREDOC.match(text, match.end())) is not None:
+        return [heredoc.span("block")], heredoc.end()
+    if sign == ":" and _COLLECTION.search(match["key"]) and (mapping := _mapping(text, match.end())):
+        return mapping, mapping[-1][1]
     start, end = _value(text, match.end(), parameter=text[match.start() - 1 : match.start()] in ("?", "&", ";"))
     value = text[start:end]
     if not _is_value(match, sign, value) or _names_variable(text, match.start(), value):
         return [], start
     return [(start, end)], end
+
+
+def _mapping(text: str, start: int) -> list[Span]:
+    """The values in a mapping of YAML whose first key is at `start`, on a line of its own."""
+    indent = text[text.rfind("\n", 0, start) + 1 : start]
+    if not indent.isspace() or _MAPPED.match(text, start) is None:
+        return []
+    spans = []
+    for _ in range(_LINES):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if (match := _MAPPED_VALUE.search(text, start, end)) and not is_shown(match["value"].strip("'\" ")):
+            spans.append((match.end("value") - len(match["value"].lstrip("'\"")), match.end("value")))
+        start = end + 1
+        if not text.startswith(indent, start):
+            break
+    return spans
 
 
 def _is_whole(text: str, match: re.Match[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from unicodedata import combining, normalize
 
 MASK = "******"
 
@@ -22,29 +23,68 @@ _REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII
 _NAMED = re.compile(r"env:\w*|file:\S+|\$\{[^{}'\"]*\}", re.ASCII)
 _NO_SECRETS = frozenset(("", "true", "false", "null", "none", MASK))
 """Values that are not secret, regardless of their key."""
+_HOLDERS = (
+    "aes|api|app|access|account|auth|cipher|decryption|deploy|encryption|fernet|functions?|hmac|keystore|license|master"
+    "|private|pvt|sas|shared|signing|ssh|storage|subscription|truststore|unseal|webhook"
+)
+"""What a secret key belongs to; the name of a place may follow it, as in `fs.azure.account.key.me`."""
+_ENDS = "admin|application|ca|client|consumer|dsa|ec|ed25519|gpg|pgp|rsa|server|ssl|tls"
+"""What a key belongs to that is a secret only as the last word: `consumer.key.deserializer` has none."""
+_OF_ROWS = (
+    "bucket", "cluster", "foreign", "group", "item", "join", "message", "partition", "primary", "record", "shard",
+    "sort", "timestamp", "unique", "version",
+)  # fmt: skip
+"""Keys of rows, tables and messages."""
+_CONTENT = "base64|b64|bytes|contents?|data|encoded|inline|pem"
+
+
+def _folded(text: str) -> str:
+    """A text without accents, and with the plain variants of its letters: `pässword`, letters of full width."""
+    if text.isascii():
+        return text
+    return "".join(character for character in normalize("NFKD", text) if not combining(character))
+
+
+_ELSEWHERE = _folded(
+    r"|kennwort|contrase[nñ]a|mot\.?de\.?passe|пароль|密码|密碼|口令|パスワード|비밀번호|암호|סיסמה|كلمة.?المرور"
+    r"|(^|\.)(senha|parola|parool|has[lł]o|heslo|jelszo|wachtwoord|losenord|adgangskode|salasana|sifre)\d*(\.|$)"
+)
+"""Passwords in other languages."""
+_HOLDS_KEY = re.compile(
+    rf"(^|\.)(({_HOLDERS})\.?key(id)?(\.|$)|({_ENDS})\.?key(\.?({_CONTENT}))?$)|^key\.id$|(^|\.)pem$"
+    rf"|(^|\.)(keytab|keystore|pkcs\.?12|p12|pfx|jks|kubeconfig|wallet|pem)\.?({_CONTENT})$"
+    r"|(^|\.)key\.(base64|b64|pem)$"
+    r"|(^|\.)sensitive\.(\w+\.)?key$"
+    rf"|^(druid|hive\.kafka|kafka|spark)\..*{''.join(rf'(?<!{word})' for word in _OF_ROWS)}\.key$",
+)
+"""Keys of ciphers and services, and the contents of the files with them."""
 _SECRET_KEY = re.compile(
-    r"passw|passphrase|passkey|kennwort|contrase[nñ]a|mot[._-]?de[._-]?passe|secret(?!ar)|token(?!i[sz])|ja[as]s|credential|auth\.user\.info|signature|cookie|bearer"
-    r"|authorization([._-]header)?$|(^|[._-])(jwt|auth|otp|j?session[._-]?id|phpsessid|pass|passcode|pw|pwd|sas|sig)([._-]?(header|value))?$"
-    r"|(^|[._-])(pass|passcode|pw|pwd|sas|sig)[._-]"
-    r"|(?<!by)(?<!com)(?<!over)(?<!under)(?<!sur)(?<!tres)(?<!en)pass$|[a-z]pwd$"
-    r"|(^|[._-])(aes|api|app|access|account|auth|cipher|decryption|deploy|encryption|function|functions|hmac|keystore|license|master|private|pvt|sas|shared|signing"
-    r"|ssh|storage|subscription|truststore|webhook)[._-]?key(id)?([._-]|$)"
-    r"|^key[._-]id$|client[._-]key[._-]data$"
-    r"|^(druid|hive\.kafka|kafka|spark)\..*\.key$",
-    re.IGNORECASE,
+    r"passw|passphrase|passkey|secret(?!ar)|token(?!i[sz])|ja[as]s|credential|auth\.user\.info|signature|cookie|bearer"
+    r"|authorization(\.header)?$|(^|\.)(seed\.phrase|mnemonic|string\.data)$"
+    r"|(^|\.)(auth|jwt|otp|j?session\.?id|phpsessid|passcode|pw|pwd|sas|sig|creds?|psk)(\.?(assertion|header|value))?$"
+    r"|(^|\.)(passcode|pw|pwd|sas|sig)\."
+    r"|(^|(?<!first)(?<!second)(?<!single)(?<!multi)(?<!one)(?<!two)\.)pass(\.|$)"
+    r"|(?<!by)(?<!com)(?<!over)(?<!under)(?<!sur)(?<!tres)(?<!en)(?<!\.)pass$|[a-z]pwd$"
+    r"|(^|\.)((totp|otp|mfa|wallet|master|key)\.seed|(git\w*|gh|azure|databricks|personal|access)\.pat)$"
+    r"|(client|jwt|saml)\.?assertion$" + _ELSEWHERE,
 )
 _NOT_SECRET = re.compile(
     r"sasl\.oauthbearer\.token\.endpoint\.url$"
-    r"|[._-](algorithm|at|class|column|columns|count|counts|created|date|enabled|endpoint|expired|expires|expiry|field|format"
-    r"|interval|length|limit|location|manager|max|min|name|names|policy|provider|providers|rate|ratio|ref|required|retries|rotation|size|state|status"
-    r"|timeout|ttl|type|types|updated|uri|url|version)$"
-    r"|[._-]base[._-]key$"
-    r"|^(max|min|num|n|total|sum|avg|count|is|has|needs)[._-](of[._-])?(new[._-])?(secret|token|password|cookie)s?$",
-    re.IGNORECASE,
+    r"|\.(acl|age|algorithms?|allowed|always|at|attempts|binding|bitlength|bits|cancel|charset|class|columns?|context"
+    r"|counts?|created|date|days|delimiter|deserializer|domain|enable|enabled|encoding|endpoint|expired|expires|expiry"
+    r"|fallback|fields?|format|httponly|ids|impl|index|interval|ip|length|lifetime|limit|location|manager|max|mechanism"
+    r"|millis|min|mode|ms|names?|only|period|policy|port|providers?|rate|ratio|realm|ref|regex|remaining|required"
+    r"|retries|rotation|scope|seconds|secs|secure|separator|serializer|signing|size|spec|state|status|strategy|suffix"
+    r"|support|timeout|ttl|types?|updated|uri|url|use|validity|version|znode)$"
+    r"|\.base\.key$|\.provider\.path$"
+    r"|^(max|min|num|n|total|sum|avg|count|is|has|needs)\.(of\.)?(new\.)?(secret|token|password|cookie)s?$",
 )
 """Keys that are not secret, although they contain the name of one: `token_count`, `credentials.provider`, Druid's
 `druid.storage.baseKey`."""
-_MECHANISM_KEY = re.compile(r"(^|[._-])auth$", re.IGNORECASE)
+_PLACE_KEY = re.compile(r"(^|\.)(files?|path|dir|directory|folder)$")
+_PLACE = re.compile(r"(?:[\w+.-]+:)?(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:\\).*", re.S)
+_FILE = re.compile(r"(?:file:|~|\.{1,2})?/[\w./@~-]*\.\w{2,10}")
+_MECHANISM_KEY = re.compile(r"(^|\.)auth$")
 _MECHANISMS = frozenset(
     (
         "basic", "custom", "delegationtoken", "digest", "gssapi", "jwt", "kerberos", "ldap", "negotiate", "nosasl",
@@ -53,21 +93,29 @@ _MECHANISMS = frozenset(
 )  # fmt: skip
 """Values of a key such as `auth` that name how to authenticate."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])")
-_WORD = re.compile(r"[A-Za-z]{4,40}")
+_SEPARATOR = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[a-z]{4,40}")
 _MISSPELT = ("password", "secret", "token", "credential")
 
 
 def is_secret(key: str) -> bool:
     """Whether a setting, table property or variable contains a secret, judging by its name, even if misspelled."""
-    return _is_secret(key) if len(key) <= 500 else _SECRET_KEY.search(key) is not None
+    return _is_secret(_words(key))
 
 
 @lru_cache(maxsize=8192)
-def _is_secret(key: str) -> bool:
-    parted = _CAMEL.sub(".", key)
-    if _NOT_SECRET.search(parted) is not None:
+def _words(key: str) -> str:
+    """The words of a key in lower case, separated by dots: `db.api.key` of `db_apiKey`."""
+    return _SEPARATOR.sub(".", _CAMEL.sub(".", _folded(key))).strip(".").lower()
+
+
+@lru_cache(maxsize=8192)
+def _is_secret(words: str) -> bool:
+    if _NOT_SECRET.search(words) is not None:
         return False
-    return _SECRET_KEY.search(parted) is not None or any(map(_is_misspelt, _WORD.findall(parted.lower())))
+    if _SECRET_KEY.search(words) is not None or _HOLDS_KEY.search(words) is not None:
+        return True
+    return len(words) <= 500 and any(map(_is_misspelt, _WORD.findall(words)))
 
 
 @lru_cache(maxsize=8192)
@@ -75,7 +123,7 @@ def _is_misspelt(word: str) -> bool:
     """Whether a word is a misspelling of a secret's name, with a missing, doubled, wrong or swapped letter: `pasword`,
     `tokne`, `dbpasswrd`. Two words with edit distance one become equal after removing one letter from one or both.
     """
-    if word in ("taken", "woken"):
+    if word in ("taken", "woken", "secure"):
         return False
     for right, variants in _VARIANTS:
         if abs(len(word) - len(right)) <= 1 and (word in variants or not variants.isdisjoint(_shortened(word))):
@@ -112,10 +160,17 @@ def is_shown(value: str) -> bool:
 
 
 def hides(key: str, value: str) -> bool:
-    """Whether the value of a key must be hidden."""
+    """Whether the value of a key must be hidden: it is no mechanism of authentication, no place of a file with the
+    secret, and no number in a column such as `client_key`.
+    """
     if not is_secret(key) or is_shown(value):
         return False
-    return _MECHANISM_KEY.search(key) is None or value.lower() not in _MECHANISMS
+    words = _words(key)
+    if _PLACE_KEY.search(words) is not None:
+        return _PLACE.fullmatch(value) is None
+    if _SECRET_KEY.search(words) is None and _HOLDS_KEY.search(words) is not None:
+        return not value.isdigit() and _FILE.fullmatch(value) is None
+    return _MECHANISM_KEY.search(words) is None or value.lower() not in _MECHANISMS
 
 
 def secret_in(text: str) -> str | None:

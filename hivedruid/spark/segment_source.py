@@ -33,6 +33,7 @@ PACKAGE = (
     "hivedruid/filesystems.py",
     "hivedruid/references.py",
     "hivedruid/responses",
+    "hivedruid/secret_commands.py",
     "hivedruid/secret_forms.py",
     "hivedruid/secret_text.py",
     "hivedruid/secret_values.py",

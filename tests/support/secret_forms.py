@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.support.pasted_secrets import WITH_SECRETS, WITHOUT_SECRETS
+
 CANARY = "Hunter2canary"
 
 _FORMS = r"""
@@ -468,8 +470,9 @@ aes_encrypt('data', k)
 
 def texts(secret: str = CANARY) -> list[str]:
     """Each form with a secret. A `\\n` in a form is a line end."""
-    return [form.replace("\\n", "\n").replace("§", secret) for form in _FORMS.strip().split("\n")]
+    return [form.replace("\\n", "\n").replace("§", secret) for form in (_FORMS + WITH_SECRETS).split("\n") if form]
 
 
 def harmless() -> list[str]:
-    return _HARMLESS.strip().split("\n")
+    """A `\n` in WITHOUT_SECRETS is a line end."""
+    return [text.replace("\\n", "\n") for text in (_HARMLESS + WITHOUT_SECRETS).split("\n") if text]

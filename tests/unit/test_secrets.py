@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import hivedruid
+from hivedruid.catalog.properties import PROPERTIES
 from hivedruid.secret_text import mask_text, ranges, redact, reference_places, remember_statement
 from hivedruid.secrets import MASK, is_secret, masked, referenced, secret_in
+from hivedruid.settings import SETTINGS
 from tests.support.secret_forms import CANARY, harmless, texts
 
 
@@ -30,10 +34,73 @@ from tests.support.secret_forms import CANARY, harmless, texts
         ("key.serializer", False),
         ("druid.datasource", False),
         ("hive.groupby.position.alias", False),
+        ("a.pässword", True),
+        ("ｐａｓｓｗｏｒｄ", True),
+        ("数据库密码", True),
+        ("client-key", True),
+        ("consumerKey", True),
+        ("ssl.client_pem", True),
+        ("keytab.base64", True),
+        ("DB_PASS_PROD", True),
+        ("first_pass_config", False),
+        ("primary.key", False),
+        ("partition.keys", False),
+        ("kafka.key.format", False),
+        ("consumer.key.deserializer", False),
+        ("spark.sql.timeTravelVersionKey", False),
+        ("fs.azure.secure.mode", False),
+        ("dfs.block.access.token.lifetime", False),
+        ("yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs", False),
+        ("hive.server2.thrift.http.cookie.domain", False),
     ],
 )
 def test_is_secret(key: str, secret: bool) -> None:
     assert is_secret(key) is secret
+
+
+def test_known_names_are_secret_only_if_their_values_are() -> None:
+    names = (Path(hivedruid.__file__).parent / "hive_setting_names.txt").read_text(encoding="utf-8").split()
+    assert {name for name in names if is_secret(name) and not name.lower().endswith("password")} == {
+        "hive.cluster.delegation.token.store.zookeeper.connectString",
+        "hive.llap.auto.auth",
+        "hive.llap.external.client.cloud.jwt.shared.secret",
+        "hive.metastore.event.db.notification.api.auth",
+        "hive.metastore.properties.servlet.auth",
+        "hive.metastore.token.signature",
+        "hive.server2.saml2.sp.force.auth",
+        "hive.server2.thrift.http.cookie.path",
+        "hive.session.id",
+    }
+    own = {*SETTINGS, *PROPERTIES}
+    assert {name for name in own if is_secret(name)} == {
+        "avro.schema.registry.credentials",
+        "druid.auth.password",
+        "druid.auth.token",
+        "hive.druid.metadata.password",
+        "hivedruid.catalog.password",
+        "hivedruid.clear.text.secrets",
+        "hivedruid.s3.access.key",
+        "hivedruid.s3.secret.key",
+        "hivedruid.s3.session.token",
+        "hivedruid.secrets.over.http",
+        "spark.authenticate.secret",
+        "spark.remote.token",
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("hive.metastore.properties.servlet.auth", "jwt"),
+        ("hive.server2.thrift.http.cookie.path", "/x"),
+        ("spark.authenticate.secret.file", "/run/secrets/x"),
+        ("tls.key", "/etc/x/tls.key"),
+        ("client_key", "5"),
+    ],
+)
+def test_values_of_secret_keys_that_are_no_secrets(key: str, value: str) -> None:
+    assert masked(key, value) == value
+    assert masked(key, "Hunter2") == MASK
 
 
 def test_masked() -> None:
@@ -171,7 +238,12 @@ HOSTILE = (
     'Authorization: Digest a="b", ', "a.b-cookie", "Bearer x", "--password ", "-u a:", "curl ", "mysql -p", "<password>",
     "<password", "<name>password</name>", "aes_encrypt(", "PASSWORD '", "IDENTIFIED BY ", "-----BEGIN PRIVATE KEY-----",
     "'pass' ", "'\\", "option('a','", "eyJhb", "jdbc:oracle:thin:a/", "- ", "\n- x", "=", "(", "{", "[", '"', '\\"', "?",
-    "?sig=", "`", "/*", "--", "--\n", "</", "sk-a", "AKIA", "login a password ", "! connect ", "x.",
+    "?sig=", "secrets:\n  a:\n", "data:\n  kind: Secret", "secrets:\n  a: b\n", "password=<<A\n", "password=a\\\n", "[secrets]\n",
+    "[secrets]\na=b\n", "s3('", "mysql('a',", "SET a.token TO ", "; SET ", ";SET a", "variable \"password\" {", "A_TOKEN '",
+    "connect('a',", "?key=", "-u a -p ", "-u a ", "-x a:", "--key ", "vault kv put a b=c ", "secrets set a=b ", "echo a | ",
+    "echo -n ", "a:1234:", "*:*:", "mysqladmin ", "isql -a ", "mc alias set a b ", "setuser a on ", "secret set ", "AUTH a ",
+    "redis-cli ", "conn a/", "sqlplus -a ", "config --a ", "--from-literal=a=b ", "<<<", "kinit", "key%", "password** ",
+    "<key>password</key><string>", "\"kty\" \"d\":", "password = a({", "`", "/*", "--", "--\n", "</", "sk-a", "AKIA", "login a password ", "! connect ", "x.",
 )  # fmt: skip
 
 

@@ -1,0 +1,191 @@
+"""Finds the secrets in command lines: options, words after a command, assignments that a command stores as secrets, and
+lines of the files that such programs read.
+
+Every search takes time linear in the text: the repetitions of the patterns are possessive or bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hivedruid.secrets import hides, is_secret, is_shown
+
+Spans = Iterator[tuple[int, int]]
+
+_WORD = r"""(?:\\?+"[^"\n]*+"|\\?+'[^'\n]*+'|[^\s'"`;|&]++)"""
+_ANY_FLAG = re.compile(r"(?<![\w-])-{1,2}[A-Za-z]")
+_FLAG = re.compile(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
+_KEY_FLAG = re.compile(rf"(?<![\w-])--?key(?:-value)?(?:=|[ \t]++)(?!-)(?P<value>{_WORD})")
+_NO_KEY = re.compile(r"[\d.,]*+|(?:file:|~|\.{1,2})?/.*|[\w./-]*\.[a-z]\w{1,7}|[{\[].*|[a-z_]{1,15}")
+"""What follows `--key` if it is no secret: the number of a field, a file, an object, a name."""
+_USER_FLAG = re.compile(
+    r"""(?<![\w-])(?:-[uUE]|--(?:proxy-)?user|--cert|--auth)(?:[ \t]*+=?[ \t]*+)\\?["']?+(?!jdbc:)"""
+    r"""[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
+)
+_PROXY_FLAG = re.compile(
+    r"""(?<![\w-])(?:-x|--(?:pre)?proxy)[ \t=]++\\?["']?+[^\s:'"/@]{0,200}+:(?P<value>[^\s'"/@]++)@"""
+)
+_PERCENT_USER = re.compile(r"""(?<![\w-])(?:-U|--user)[ \t=]*+\\?["']?+[^\s%'"/@]{1,200}+%(?P<value>[^\s'"]++)""")
+_USER_AND_PASSWORD = re.compile(
+    rf"(?<!\S)(?:-[uU]|--?user(?:name)?)[ \t=]++(?!-)[^\n;|&]{{1,200}}?(?<=\s)-(?:p|P|pw)(?:[ \t]++(?!-)|(?=\\?['\"]))"
+    rf"(?!\$|\d++(?::\d++)?(?:/\w++)?(?!\S))(?P<value>{_WORD})"
+)
+"""A user, and an option that then means a password, unless it looks like a port."""
+_TOOLS = re.compile(
+    r"\b(?P<tool>beeline|mysql\w*+|mariadb\w*+|mongo\w*+|sshpass|redis-cli|curl|ldap\w++|clickhouse-client|snowsql|bcp|"
+    r"sqlcmd|impala-shell|(?:docker|podman|az)\s++login|https?(?=\s++-)|mosquitto_\w++|vsql|zip|unzip|7za?|ssh-keygen"
+    r"|openssl\s++enc)(?=\s)(?P<options>[^\n;]{0,4000}+)"
+)
+_SHORT = {
+    "sshpass": "-p", "redis-cli": "-a", "curl": "-b", "http": "-a", "ldap": "-[wx]", "sqlcmd": "-P", "bcp": "-P",
+    "mosquitto": "-P", "vsql": "-w", "zip": "-P", "unzip": "-P", "ssh-keygen": "-[NP]", "openssl": "-[kK]",
+}  # fmt: skip
+"""The options of programs that are followed by a secret; `-p` of all others."""
+_GLUED = ("mysql", "mariadb", "sshpass", "sqlcmd", "beeline", "7z")
+"""Programs whose option and secret may be one word."""
+_LINE = re.compile(
+    r"""(?:^|['"`]|[:=][ ]?|--)[ \t]*+(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
+    re.M,
+)
+"""A line of a properties file: `spark.ssl.keyPassword x`."""
+_SET_BY = re.compile(
+    rf"\b(?P<command>configure\s++set|setx|setenv|ENV|config(?:\s++--?[\w-]++)*+(?:\s++set|\s++create\s++\S++\s++\S++)?+)"
+    rf"\s++(?P<key>[\w.:/-]++)\s++(?P<value>{_WORD})",
+    re.I,
+)
+_ASSIGNED = re.compile(
+    rf"(?:\bvault\s++kv\s++(?:put|patch)\s++(?:-\S++\s++)*+\S++|\bsecrets\s++set)(?P<pairs>(?:\s++['\"]?[\w.-]++={_WORD})++)"
+    rf"|(?<!configmap )(?<![\w-])--from-literal[= ]\\?['\"]?(?P<pair>[\w.-]++=[^\s'\"]++)"
+)
+_PAIR = re.compile(rf"=(?P<value>{_WORD})")
+_CONFIG_MAP = re.compile(r"\bcreate\s++(?:configmap|cm)\b[^\n;|&]*+\Z")
+_AFTER_COMMAND = tuple(
+    re.compile(pattern.format(word=_WORD), re.I)
+    for pattern in (
+        r"!\s{{0,9}}connect\s++\S++\s++{word}\s++(?P<value>{word})",
+        r"\bvault\s++login\s++(?!-)(?P<value>{word})",
+        r"\blogin\s++\S++\s++(?:account\s++\S++\s++)?password\s++(?P<value>{word})",
+        r"\bmysqladmin\s[^\n;|&]{{0,500}}?\spassword\s++(?P<value>{word})",
+        r"\bisql\s++(?:-\w++\s++)*+[^\s-]\S*+\s++\S++\s++(?!-)(?P<value>{word})",
+        r"\bmc\s++(?:alias\s++set|config\s++host\s++add)\s++\S++\s++\S++\s++(?P<value>\S++(?:[ \t]++{word})?+)",
+        r"\s/user:\S++[ \t]++(?!/)(?P<value>{word})",
+        r"(?<!\w)\.logon\s++[^\s,]++,(?P<value>[^\s;'\"]++)",
+        r"\bconnect\s++to\s++\S++\s++user\s++\S++\s++using\s++(?P<value>{word})",
+        r"\b(?:setuser|user)\s++\S++\s++(?:(?:on|off|reset\w*+|[~+&%-]\S++)\s++)++>(?P<value>[^\s'\"]++)",
+        r"\b(?:requirepass|masterauth)\s++(?P<value>{word})",
+        r"\b(?:(?:secrets?|credential)\s++(?:set|create|put|add|update)|SecureString)\b[^\n;|&]{{0,500}}?"
+        r"\s--?(?:value|string-value|data|body|b)[ =](?P<value>{word})",
+        r"\b(?:rabbitmqctl\s++(?:add_user|change_password)|htpasswd\s++-b\w*+\s++\S++|api-key\s++store)\s++\S++\s++"
+        r"(?P<value>{word})",
+        r"\b(?:openssl\s++passwd|encrypt_string|user(?:add|mod)\s++-p)\s++(?:-\w++\s++)*+(?P<value>{word})",
+        r"\blftp\s++-u\s*+[^\s,]++,(?P<value>{word})",
+        r"(?:token|stdin|passwd|kinit)[^\n;|&<]{{0,200}}+<<<\s*+(?P<value>{word})",
+        r"\b(?:echo|printf)\s++(?:-\w++\s++|['\"]?%s(?:\\n)?['\"]?\s++)*+(?P<value>{word})\s*+\|\s*+(?=[^\n|]{{0,300}}?"
+        r"(?:stdin|sudo\s++-S|kinit|passwd|secrets?\s++(?:create|versions|set|put)|with-token))",
+    )
+)
+COMMAND_SIGNS = (
+    "auth", "pass", "!", "login", "logon", "user", "isql", "mc ", "secret", "secure", "<<<", "|", "token", "api-key",
+    "crypt", "lftp", "credential",
+)  # fmt: skip
+"""Words in lower case of which a text with one of these commands has one."""
+_AUTH = re.compile(
+    r"""(?:^|['"`>]|[:=][ ]?|--|-cli\s[^\n'"]{0,200}?\s|HELLO\s\d\s|-\w\s)[ \t]*+(?:AUTH|PASS)[ \t]++"""
+    r"""(?:[\w.-]++[ \t]++)?(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
+    re.M,
+)
+"""A command of Redis, FTP or POP3."""
+_NO_SECRET_AFTER_AUTH = re.compile(r"[a-z]{1,20}[.:,]?|[A-Z]{1,20}", re.ASCII)
+_ORACLE = re.compile(
+    r"""\b(?:jdbc:oracle:\w{1,20}:|(?:(?:sqlplus|sqlldr|expdp|impdp)\s++(?:-\w{1,8}\s++)*+|rman\s++target\s++|userid=)"""
+    r"""(?:userid=)?+\\*+["']?+)[\w.$#"]{0,128}+/(?P<rest>[^\s'`]++)"""
+    r"""|\bconn(?:ect)?\s++[\w.$#]{1,128}+/(?P<connected>[^\s'"`@]++)(?:@|\s++as\s++sys)""",
+    re.I,
+)
+_PGPASS = re.compile(
+    r"(?<![\w.*:/-])(?![0-9a-fA-F:]++(?![\w.]))(?:[A-Za-z][\w.-]*+|[\d.]++|\*):(?:\d{4,5}|\*):(?:[\w-]++|\*):(?:[\w-]++|\*)"
+    r":(?P<value>[^\s'\"`:]++)"
+)
+"""A line of `.pgpass`: host, port, database, user, password."""
+
+
+def flags(text: str) -> Spans:
+    """`--password x`, `-u me:x`, `mysql -px`."""
+    if _ANY_FLAG.search(text) is None:
+        return
+    for match in _FLAG.finditer(text):
+        if hides(match["key"], match["value"].strip("\\'\"")):
+            yield match.span("value")
+    for match in _KEY_FLAG.finditer(text):
+        if _NO_KEY.fullmatch(match["value"].strip("\\'\"")) is None:
+            yield match.span("value")
+    for pattern in (_USER_FLAG, _PROXY_FLAG, _PERCENT_USER, _USER_AND_PASSWORD):
+        yield from (match.span("value") for match in pattern.finditer(text))
+    for tool in _TOOLS.finditer(text):
+        name = tool["tool"].lower()
+        option = next((flag for word, flag in _SHORT.items() if name.startswith(word)), "-p")
+        gap = r"[ \t]*+" if name.startswith(_GLUED) else r"(?:[ \t]++|(?=\\?['\"]))"
+        option_value = re.compile(rf"(?<!\S){option}{gap}(?!-)(?P<value>{_WORD})")
+        yield from (match.span("value") for match in option_value.finditer(text, *tool.span("options")))
+
+
+def set_by(text: str) -> Spans:
+    """`aws configure set aws_secret_access_key x`, `ENV DB_PASSWORD x`."""
+    for match in _SET_BY.finditer(text):
+        value = match["value"].strip("\\'\"")
+        is_prose = value.isalpha() and value.islower() and match["command"].lower() == "config"
+        if hides(match["key"].rpartition(":")[2].rpartition("/")[2], value) and not is_prose:
+            yield match.span("value")
+
+
+def commands(text: str) -> Spans:
+    """`!connect url user x`, `mysqladmin password x`, `AUTH x`, `echo x | docker login --password-stdin`."""
+    for pattern in _AFTER_COMMAND:
+        for match in pattern.finditer(text):
+            if not is_shown(match["value"].strip("\\'\"")):
+                yield match.span("value")
+    for match in _AUTH.finditer(text):
+        if _NO_SECRET_AFTER_AUTH.fullmatch(match["value"]) is None:
+            yield match.span("value")
+
+
+def assignments(text: str) -> Spans:
+    """The values that a command stores as secrets: `--from-literal=a=x`, `vault kv put secret/a b=x`."""
+    for match in _ASSIGNED.finditer(text):
+        group = "pairs" if match["pairs"] is not None else "pair"
+        if group == "pair" and _CONFIG_MAP.search(text, max(0, match.start() - 300), match.start()):
+            continue
+        for pair in _PAIR.finditer(text, *match.span(group)):
+            if not is_shown(pair["value"].strip("\\'\"")):
+                yield pair.span("value")
+
+
+def oracle_users(text: str) -> Spans:
+    """`jdbc:oracle:thin:user/password@host`; `sqlplus user/password@host`."""
+    for match in _ORACLE.finditer(text):
+        if match["connected"] is not None:
+            yield match.span("connected")
+            continue
+        end = match["rest"].rfind("@")
+        yield match.start("rest"), match.start("rest") + (end if end >= 0 else len(match["rest"]))
+
+
+def lines(text: str) -> Spans:
+    """The values of a properties file without signs."""
+    for match in _LINE.finditer(text):
+        value = match["value"]
+        is_word = value.rstrip(".:,").isalpha() and value.islower()
+        if (
+            "." in match["key"]
+            and is_secret(match["key"])
+            and not is_word
+            and not is_shown(value)
+            and value[0] not in "=:"
+        ):
+            yield match.span("value")
+
+
+def pgpass(text: str) -> Spans:
+    """The passwords in a file `.pgpass`."""
+    return (match.span("value") for match in _PGPASS.finditer(text))
