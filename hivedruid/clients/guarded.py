@@ -6,12 +6,11 @@ Every client of `requests` gets its session here. A response beyond the bounds, 
 
 from __future__ import annotations
 
-import io
 import json
 import socket
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException
 from threading import local
 from time import monotonic
 from typing import Any
@@ -23,9 +22,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import DecodeError, HTTPError, ProtocolError, ReadTimeoutError
 
+from hivedruid.bounded_http import LARGEST_DOCUMENT, BoundedResponse
+
 CONNECT_TIMEOUT = 10.0
-LARGEST_DOCUMENT = 16 << 20
-"""Bytes of a schema, a token or the like."""
 LARGEST = 256 << 20
 """Bytes of a list or of the metadata of a table."""
 MAX_REDIRECTS = 4
@@ -198,48 +197,17 @@ def _anonymous(request: requests.PreparedRequest) -> requests.PreparedRequest:
 # --- the time of a whole response --------------------------------------------------------------------------------
 
 
-class _Timed(io.RawIOBase):
-    """The bytes of a socket until a point in time: a server that sends some now and then is not slow for the socket."""
-
-    def __init__(self, sock: socket.socket, until: float) -> None:
-        self._raw = sock.makefile("rb", buffering=0)
-        self._socket = sock
-        self._silence = sock.gettimeout()
-        self.until: float | None = until
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        if self.until is not None:
-            left = self.until - monotonic()
-            if left <= 0:
-                raise TimeoutError("timed out")
-            self._socket.settimeout(left if self._silence is None else min(left, self._silence))
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _Response(HTTPResponse):
+class _Response(BoundedResponse):
     def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
-        super().__init__(sock, *args, **options)
         until, silence = getattr(_local, "until", None), sock.gettimeout()
-        self._timed: _Timed | None = None
         if until is None and silence is not None:
             until = monotonic() + silence
-        if until is not None:
-            self.fp.close()
-            self._timed = _Timed(sock, until)
-            self.fp = io.BufferedReader(self._timed)
+        super().__init__(sock, *args, until=until, **options)
 
     def begin(self) -> None:
         super().begin()
-        if self._timed is not None and getattr(_local, "is_streamed", False) and self.status < 300:
-            self._timed.until = None
-            self._timed._socket.settimeout(self._timed._silence)
+        if getattr(_local, "is_streamed", False) and self.status < 300:
+            self.end_time_limit()
 
 
 class _Connection(HTTPConnection):

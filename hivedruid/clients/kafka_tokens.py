@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 import requests
 from requests.auth import HTTPBasicAuth
 
-from hivedruid.clients.guarded import LARGEST_DOCUMENT, Bounds, UnfitError, parse_json, session
+from hivedruid.bounded_http import LARGEST_DOCUMENT
+from hivedruid.clients.guarded import Bounds, UnfitError, parse_json, session
 from hivedruid.clients.kafka_library import kafka_python
 from hivedruid.errors import ConnectError, HiveDruidError, KafkaError
 from hivedruid.kafka_secrets import OnlyDruidError

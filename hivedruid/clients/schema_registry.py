@@ -11,10 +11,11 @@ from urllib.parse import quote
 import msgspec
 import requests
 
+from hivedruid.bounded_http import LARGEST_DOCUMENT
 from hivedruid.catalog.avro_references import self_contained
 from hivedruid.catalog.properties import REGISTRY, REGISTRY_CREDENTIALS
 from hivedruid.clients.fitting import Exact, fitted
-from hivedruid.clients.guarded import LARGEST_DOCUMENT, MAX_REDIRECTS, Bounds, UnfitError, parse_json, session
+from hivedruid.clients.guarded import MAX_REDIRECTS, Bounds, UnfitError, parse_json, session
 from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.references import check_transport, secret
 

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 import requests
 
+from hivedruid.bounded_http import LARGEST_DOCUMENT
 from hivedruid.catalog.avro import LITERAL, URL, parse_schema
-from hivedruid.clients.guarded import LARGEST_DOCUMENT, MAX_REDIRECTS, Bounds, UnfitError, session
+from hivedruid.clients.guarded import MAX_REDIRECTS, Bounds, UnfitError, session
 from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
 from hivedruid.filesystems import Access, local_copy
 

@@ -103,12 +103,14 @@ def _http(port: int, path: str, body: Mapping[str, Any] | None = None) -> object
     ValueError for invalid JSON."""
     import http.client
 
+    from hivedruid.bounded_http import response_of
+
     connection = http.client.HTTPConnection(HOST, port, timeout=TIMEOUT)
     try:
         payload = None if body is None else json.dumps(body)
         connection.request("GET" if body is None else "POST", path, payload, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        content = answer.read()
+        answer = response_of(connection, TIMEOUT)
+        content = answer.document()
     except http.client.HTTPException as error:
         raise OSError(str(error)) from error
     finally:

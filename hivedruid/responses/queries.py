@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hivedruid.bounded_http import BoundedResponse, response_of
 from hivedruid.druid.interval_sets import from_json
 from hivedruid.druid.paths import CANDIDATES, path_of
 from hivedruid.errors import DruidError
@@ -57,7 +58,7 @@ class SegmentQueries:
     def batches(self, part: Mapping[str, Any], name: str) -> Iterator[RecordBatch]:
         """The rows of a `plan.segment_queries.SegmentQuery`; the query gets the id `name`.
 
-        Raises DruidError, OSError and HTTPException; rows that were returned before are then not all rows.
+        Raises DruidError and OSError; rows that were returned before are then not all rows.
         """
         context = {**self.query.get("context", {}), "queryId": name, "timeout": round(self.timeout * 1000)}
         segment = {"itvl": part["interval"], "ver": part["version"], "part": part["number"]}
@@ -66,53 +67,58 @@ class SegmentQueries:
         columns = [f"_{number}" for number in range(len(self.fields))]
         names, stored, types = zip(*self.fields, strict=True)
         server, connection, response = self._answering(part, body)
-        with closing(connection):
+        with closing(connection), _read_from(server):
+            response.end_time_limit()
             rows = scan_rows(names, types, iter(lambda: response.read(CHUNK), b""))
             yield from batches(rows, columns, stored)
         if server == self.broker:
             self._check(part)
 
-    def _answering(self, part: Mapping[str, Any], body: bytes) -> tuple[str, HTTPConnection, HTTPResponse]:
+    def _answering(self, part: Mapping[str, Any], body: bytes) -> tuple[str, HTTPConnection, BoundedResponse]:
         """The response of the first server that has the segment."""
         problems = []
         for server in (*part["servers"], self.broker):
             connection = self._connection(server)
             try:
-                response = self._sent(connection, "POST", "/druid/v2", body)
-                if (problem := _problem(response, is_broker=server == self.broker)) is None:
-                    return server, connection, response
-            except (OSError, HTTPException, DruidError) as error:
-                problem = str(error) or type(error).__name__
+                with _read_from(server):
+                    response = self._sent(connection, "POST", "/druid/v2", body)
+                    if (problem := _problem(response, is_broker=server == self.broker)) is None:
+                        return server, connection, response
+                problems.append(f"{server}: {problem}")
+            except DruidError as error:
+                problems.append(error.message)
+            except OSError as error:
+                problems.append(f"{server}: {str(error) or type(error).__name__}")
             connection.close()
-            problems.append(f"{server}: {problem}")
         raise DruidError("; ".join(problems))
 
     def _check(self, part: Mapping[str, Any]) -> None:
         """Raise DruidError if the broker has lost the segment: it omits unknown segments without an error."""
         interval = part["interval"]
-        with closing(self._connection(self.broker)) as connection:
+        ((start, end),) = from_json([interval])
+        with closing(self._connection(self.broker)) as connection, _read_from(self.broker):
             path = path_of(CANDIDATES, str(self.query["dataSource"]), intervals=interval)
             response = self._sent(connection, "GET", path)
-            text = response.read()
+            text = response.document()
             if response.status != 200:
                 raise DruidError(f"{self.broker}: {_shown(response.status, text)}")
-        ((start, end),) = from_json([interval])
-        for item in _parsed(text):
-            ((first, last),) = from_json([item["interval"]])
-            is_same = (item["version"], item["partitionNumber"]) == (part["version"], part["number"])
-            if is_same and item["locations"] and first <= start and end <= last:
-                return
+            for item in _parsed(text):
+                ((first, last),) = from_json([item["interval"]])
+                is_same = (item["version"], item["partitionNumber"]) == (part["version"], part["number"])
+                if is_same and item["locations"] and first <= start and end <= last:
+                    return
         raise DruidError("it was replaced while its rows were read")
 
-    def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes | None = None) -> HTTPResponse:
+    def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes | None = None) -> BoundedResponse:
         """The response to a request, which is the first of its connection."""
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if self.access.authorization:
             headers["Authorization"] = self.access.authorization
         connection.connect()
-        connection.sock.settimeout(self.timeout + SLACK if self.timeout else None)
+        limit = self.timeout + SLACK if self.timeout else None
+        connection.sock.settimeout(limit)
         connection.request(method, path, body, headers)
-        return connection.getresponse()
+        return response_of(connection, limit)
 
     def _connection(self, server: str) -> HTTPConnection:
         """A connection to a server, without a proxy, which is not yet open."""
@@ -126,7 +132,17 @@ class SegmentQueries:
         return HTTPSConnection(host, parts.port, timeout=CONNECT, context=tls)
 
 
-def _problem(response: HTTPResponse, *, is_broker: bool) -> str | None:
+@contextmanager
+def _read_from(server: str) -> Iterator[None]:
+    """A response that is not valid HTTP, or not what Druid sends, is a DruidError."""
+    try:
+        yield
+    except (HTTPException, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise DruidError(f"{server}: the response is not valid: {reason[:SHOWN]}") from error
+
+
+def _problem(response: BoundedResponse, *, is_broker: bool) -> str | None:
     """Why a response does not have the rows of the segment; None if it has. Only data servers report that they do not
     have it, before the first row."""
     if response.status != 200:
@@ -142,7 +158,7 @@ def _problem(response: HTTPResponse, *, is_broker: bool) -> str | None:
 def _parsed(text: str | bytes) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DruidError("the response is not JSON") from None
 
 

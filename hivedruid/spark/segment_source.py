@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from http.client import HTTPException
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 NAME = "hivedruid_segments"
 PACKAGE = (
     "hivedruid/__init__.py",
+    "hivedruid/bounded_http.py",
     "hivedruid/druid/__init__.py",
     "hivedruid/druid/granularities.py",
     "hivedruid/druid/instants.py",
@@ -126,7 +126,7 @@ class SegmentReader(DataSourceReader):  # type: ignore[misc]
                     yield from self._queried(part, f"{number}.{place}")
                 else:
                     yield from self._stored(part)
-            except (SegmentError, DruidError, HTTPException, OSError) as error:
+            except (SegmentError, DruidError, OSError) as error:
                 raise RuntimeError(f"{FAILED}{part['id']}: {error}") from None
 
     def _stored(self, piece: Mapping[str, Any]) -> Iterator[RecordBatch]:

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hivedruid.bounded_http import response_of
 from hivedruid.setting_types import other_machines
 
 if TYPE_CHECKING:
@@ -100,11 +101,11 @@ def _free(settings: Mapping[str, str]) -> str:
     if master.scheme != "spark" or not master.hostname:
         return ""
     port = int(settings.get("spark.master.ui.port") or 8080)
-    with suppress(OSError, HTTPException, ValueError, KeyError, TypeError):
+    with suppress(OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError):
         connection = HTTPConnection(master.hostname, port, timeout=_PATIENCE)
         try:
             connection.request("GET", "/json/")
-            state = json.loads(connection.getresponse().read())
+            state = json.loads(response_of(connection, _PATIENCE).document())
         finally:
             connection.close()
         free, memory = state["cores"] - state["coresused"], state["memory"] - state["memoryused"]

@@ -7,13 +7,14 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from threading import Event
 from time import monotonic
 
 import pytest
 
+from hivedruid import bounded_http
 from hivedruid.clients import druid, iceberg_rest, kafka_tokens, schema_registry, schema_urls
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
@@ -24,6 +25,8 @@ from hivedruid.clients.schema_urls import schema_at
 from hivedruid.clients.wire import Status
 from hivedruid.errors import ExecutionError, HiveDruidError, KafkaError
 from hivedruid.oauth import TokenSource
+from hivedruid.responses import queries
+from hivedruid.responses.queries import DruidAccess, SegmentQueries
 from tests.support.schema_registry import Stored, registry
 from tests.support.web_server import raw_server
 from tests.unit.clients.test_iceberg_rest import catalog_at
@@ -53,6 +56,20 @@ def query_druid(url: str) -> object:
     raise ExecutionError("the caller finds no rows")
 
 
+def rows_of_segment(url: str, *servers: str) -> object:
+    """Spark's executors read Druid so; a process that is no executor gets the same error."""
+    access = DruidAccess("Basic canary")
+    asked = SegmentQueries({"queryType": "scan", "dataSource": "t"}, [("n", "LONG", "bigint")], url, SECONDS, access)
+    part = {"interval": "2024-01-01/2024-01-02", "version": "v", "number": 0, "servers": servers}
+    return list(asked.batches(part, "q"))
+
+
+def ask_for_candidates(url: str) -> None:
+    """The list of segments that the broker is asked for after the rows."""
+    asked = SegmentQueries({"dataSource": "t"}, [], url, SECONDS, DruidAccess("Basic canary"))
+    asked._check({"interval": "2024-01-01/2024-01-02", "version": "v", "number": 0})
+
+
 CLIENTS: dict[str, Callable[[str, pytest.MonkeyPatch], object]] = {
     "druid": lambda url, _: druid_at(url).get("overlord", "/status", Status),
     "query": lambda url, _: query_druid(url),
@@ -61,6 +78,9 @@ CLIENTS: dict[str, Callable[[str, pytest.MonkeyPatch], object]] = {
     "schema": lambda url, _: schema_at(f"{url}/a.avsc", "shop.orders", {}),
     "token": lambda url, _: Tokens(TokenSource(f"{url}/token", "me", "canary")).token(),
     "iceberg": lambda url, patch: catalog_at(url, patch).table_names(),
+    "segment": lambda url, _: rows_of_segment(url, url),
+    "segment of the broker": lambda url, _: rows_of_segment(url),
+    "candidates": lambda url, _: ask_for_candidates(url),
 }
 
 
@@ -96,6 +116,20 @@ ANSWERS: dict[str, Callable[[], Iterable[bytes]]] = {
     "a drip of headers": lambda: drip(OK + b"X: ", b"x"),
     "a drip of the first line": lambda: drip(b"HTTP", b" "),
     "silence": lambda: drip(b"", b""),
+    "endless trailers": lambda: endless(CHUNKED + b"2\r\n[]\r\n0\r\n", b"X-#: x\r\n"),
+    "endless continuation": lambda: endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "an endless line": lambda: endless(CHUNKED, b"0" * 65536),
+    "a chunk of -1": lambda: endless(CHUNKED + b"-1\r\n", b" " * 65536),
+    "a huge chunk": lambda: [CHUNKED + b"f" * 4000 + b"\r\n[]"],
+    "a long list": lambda: with_length(b"[" + b" " * (8 * SIZE) + b"5]"),
+    "a list of numbers": lambda: with_length(b"[5]"),
+    "a list of nothing": lambda: with_length(b"[null, {}, []]"),
+    "odd bytes": lambda: with_length(b"\xff\xfe["),
+    "a huge number": lambda: with_length(b"[" + b"9" * 5000 + b"]"),
+    "a deep header": lambda: with_length(b"[]", b"X-Druid-Response-Context: " + b"[" * 60_000 + b"\r\n"),
+    "a bad interval": lambda: with_length(
+        b'[{"interval": "x", "version": "v", "partitionNumber": 0, "locations": [1]}]'
+    ),
     "no gzip": lambda: with_length(b"{}", b"Content-Encoding: gzip\r\n"),
     "a negative chunk": lambda: [CHUNKED + b"-5\r\n{}\r\n0\r\n\r\n"],
     "no chunk": lambda: [CHUNKED + b"zz\r\n{}\r\n0\r\n\r\n"],
@@ -119,18 +153,27 @@ ANSWERS: dict[str, Callable[[], Iterable[bytes]]] = {
 }
 
 
+HARMLESS = {
+    *product(
+        ("query", "segment", "segment of the broker"), ("a drip", "endless")
+    ),  # rows may come slowly, and without end
+    *product(("registry", "latest"), ("a deep schema",)),  # the caller parses the text of a schema
+} - {("query", "endless")}
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_every_client(client: str, answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if (client, answer) in (("query", "a drip"), ("registry", "a deep schema"), ("latest", "a deep schema")):
-        return  # the rows of a query may come slowly; the text of a schema is parsed by the caller
+    if (client, answer) in HARMLESS:
+        return
     for module, name in (
         (druid, "LARGEST"), (iceberg_rest, "LARGEST"), (schema_registry, "LARGEST_DOCUMENT"),
-        (schema_urls, "LARGEST_DOCUMENT"), (kafka_tokens, "LARGEST_DOCUMENT"),
+        (schema_urls, "LARGEST_DOCUMENT"), (kafka_tokens, "LARGEST_DOCUMENT"), (bounded_http, "LARGEST_DOCUMENT"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, SIZE)
     for limited in (iceberg_rest, schema_registry, schema_urls, kafka_tokens):
         monkeypatch.setattr(limited, "TIMEOUT", SECONDS)
+    monkeypatch.setattr(queries, "SLACK", 0.0)
     with raw_server(lambda _: ANSWERS[answer]()) as url:
         begun = monotonic()
         with pytest.raises(HiveDruidError) as raised:
