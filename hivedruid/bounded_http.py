@@ -85,6 +85,12 @@ class BoundedResponse(HTTPResponse):
             raise HTTPException(f"the response has more than {LARGEST_DOCUMENT >> 20} MB")
         return body
 
+    def _safe_read(self, amt: int) -> bytes:
+        if amt < 0:  # urllib3 and `http.client` would read up to the end of the connection
+            raise HTTPException("a chunk of a negative size")
+        data: bytes = super()._safe_read(amt)  # type: ignore[misc]
+        return data
+
     def _read_next_chunk_size(self) -> int:
         size: int = super()._read_next_chunk_size()  # type: ignore[misc]
         if size < 0:
