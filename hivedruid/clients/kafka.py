@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic, sleep
@@ -30,6 +31,12 @@ RESTART = 60.0
 """Seconds to wait for brokers that responded before and do not now."""
 TRIES = 4
 """The maximum number of connections that a broker may close before it identifies itself."""
+
+
+_UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error)
+"""What kafka-python raises for a response with parts that it does not expect."""
+_NO_ID = "00000000-0000-0000-0000-000000000000"
+"""The id of a topic of brokers before Kafka 2.8, which have none."""
 
 
 class NoTopicError(KafkaError):
@@ -88,7 +95,7 @@ class Kafka:
             (found,) = admin.describe_topics([topic])
             if (problem := self._problem(topic, found)) is not None:
                 raise problem
-            return str(found["topic_id"])
+            return _id_of(found)
 
         return self._repeated(topic_id)
 
@@ -146,7 +153,7 @@ class Kafka:
             name = topic["name"]
             problem = self._problem(name, topic)
             if problem is None:
-                ids[name] = str(topic["topic_id"])
+                ids[name] = _id_of(topic)
                 partitions[name] = sorted(p["partition_index"] for p in topic["partitions"])
             elif isinstance(problem, NoLeaderError) and len(names) == 1:
                 raise problem
@@ -265,6 +272,9 @@ class Kafka:
             raise _no_kafka(self.bootstrap, error) from error
         except errors.KafkaError as error:
             raise KafkaError(f"Kafka at {self.bootstrap} refused the request: {error_text(error)}") from error
+        except _UNREADABLE as error:
+            reason = f"{type(error).__name__}: {error}"[:200]
+            raise KafkaError(f"the response of Kafka at {self.bootstrap} cannot be read: {reason}") from error
 
     def _connected(self) -> KafkaAdminClient:
         config = client_config(self._properties)
@@ -377,6 +387,10 @@ def _net_client(given: Mapping[str, Any]) -> Any:
     return KafkaNetClient(net=net, manager=Manager(net, **config), **config)
 
 
+def _id_of(topic: Mapping[str, Any]) -> str:
+    return str(topic.get("topic_id") or _NO_ID)
+
+
 def _no_kafka(server: str, error: Exception) -> ConnectError:
     return ConnectError(
         f"the server at {server} is not a Kafka broker, or requires TLS: {error_text(error)}",
@@ -387,6 +401,8 @@ def _no_kafka(server: str, error: Exception) -> ConnectError:
 def error_text(error: Exception) -> str:
     """The message of a kafka-python error: its name, and the broker's message if there is one."""
     own = type(error).__name__
+    if own == "UnrecognizedBrokerError":
+        return "an error with a code that kafka-python does not define"
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", own.removesuffix("Error")).lower()
     message = re.sub(rf"^(\[Error \d+\] |{own}: ?)+", "", str(error)).strip()
     return f"{name}: {message}" if message and message != own else name

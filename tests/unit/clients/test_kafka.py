@@ -7,6 +7,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -95,4 +96,72 @@ def test_what_listens_is_no_kafka(listening: Callable[[Reply], str], reply: str)
         kafka.offsets(["t"])
     assert server in error.value.message
     assert error.value.hint is not None
+    assert monotonic() - begun < 30
+
+
+def frame(request: bytes, body: bytes) -> bytes:
+    """A response to a request, whose correlation id is repeated."""
+    return struct.pack(">i", 4 + len(body)) + request[8:12] + body
+
+
+def string(text: bytes) -> bytes:
+    return struct.pack(">h", len(text)) + text
+
+
+def broker_before_2_8(
+    ports: list[int], *, topic: int = 0, partition: int = 0, host: bytes = b"127.0.0.1", offsets: Reply = b""
+) -> Callable[[bytes], bytes]:
+    """Metadata in version 1, which has no ids of topics, and ListOffsets in version 2, with these error codes.
+    `ports` gets the broker's own port."""
+
+    def reply(request: bytes) -> bytes:
+        key, version = struct.unpack(">hh", request[4:8])
+        if key == 18:
+            apis = ((3, 0, 1), (18, 0, 0), (2, 2, 2), (999, 0, 7))
+            body = struct.pack(">hi", 35 if version else 0, len(apis)) + b"".join(
+                struct.pack(">hhh", *api) for api in apis
+            )
+            return frame(request, body)
+        if key == 3:
+            nodes = struct.pack(">ii", 1, 0) + string(host) + struct.pack(">ihi", ports[0], -1, 0)
+            topics = struct.pack(">ih", 1, topic) + string(b"t") + b"\0"
+            return frame(request, nodes + topics + struct.pack(">ihiiiiii", 1, partition, 0, 0, 1, 0, 1, 0))
+        if offsets:
+            assert not callable(offsets)
+            return offsets.replace(b"SAME", request[8:12])
+        return frame(request, struct.pack(">ii", 0, 1) + string(b"t") + struct.pack(">iihqq", 1, 0, partition, -1, 5))
+
+    return reply
+
+
+def test_topics_of_brokers_without_ids(listening: Callable[[Reply], str]) -> None:
+    ports: list[int] = []
+    server = listening(broker_before_2_8(ports))
+    ports.append(int(server.rpartition(":")[2]))
+    with Kafka(server, {}) as kafka:
+        found = kafka.offsets_of("t")
+        assert (found.earliest, found.latest) == ({0: 5}, {0: 5})
+        assert kafka.topic_id("t") == found.topic_id
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"topic": 999}, "topic 't' cannot be read: an error with a code that kafka-python does not define"),
+        ({"topic": -5}, "topic 't' cannot be read: an error with a code that kafka-python does not define"),
+        ({"partition": 999}, "an error with a code that kafka-python does not define"),
+        ({"host": b"nowhere.invalid"}, "cannot reach Kafka at"),
+        ({"offsets": struct.pack(">i", 40) + b"SAME" + b"\x7f" * 36}, "is not a Kafka broker"),
+        ({"offsets": struct.pack(">i", 8) + b"SAME" + struct.pack(">i", 2**31 - 1)}, "is not a Kafka broker"),
+        ({"offsets": struct.pack(">i", 2**31 - 1) + b"SAME"}, "Invalid frame length"),
+        ({"offsets": struct.pack(">i", -5) + b"SAME"}, "Invalid frame length"),
+    ],
+)
+def test_odd_answers_of_a_broker(listening: Callable[[Reply], str], answers: dict[str, Any], message: str) -> None:
+    ports: list[int] = []
+    server = listening(broker_before_2_8(ports, **answers))
+    ports.append(int(server.rpartition(":")[2]))
+    begun = monotonic()
+    with Kafka(server, {}) as kafka, pytest.raises((ConnectError, KafkaError), match=message):
+        kafka.offsets_of("t")
     assert monotonic() - begun < 30
