@@ -9,7 +9,6 @@ from hivedruid.druid.casts import day_of_trunc, whole_text
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.syntax import DAY_MILLIS, int_constant, str_constant, string_literal
 from hivedruid.plan import literals
-from hivedruid.plan.literals import unix_shape
 from hivedruid.plan.rex import Call
 
 if TYPE_CHECKING:
@@ -78,16 +77,23 @@ def _zone_shift(d: DruidExpressions, rex: Call) -> str:
 
 
 def _text_to_seconds(d: DruidExpressions, rex: Call) -> str:
-    """A string in exactly this pattern as a time in the session's time zone."""
+    """A string in a pattern of numbers of fixed widths, as a time in the session's time zone: Druid's parser is strict,
+    so days are counted from the first of the month, up to its last."""
     if len(rex.args) < 2:
         raise NotExact("unix_timestamp() of a string without a pattern")
+    from hivedruid.plan.time_shapes import shapes
+
     pattern = str_constant(rex.args[1], "the pattern of unix_timestamp()")
-    shape = unix_shape(pattern)
-    if shape is None:
+    known = shapes(pattern)
+    if known is None or len(known) > 1 or not known[0].is_plain or "yyyy" not in pattern:
         raise NotExact("unix_timestamp() with unsupported pattern letters")
-    text = d.text(rex.args[0])
-    fitting = f"case_searched(regexp_like({text},{whole_text(shape)}),{text})"
-    wall = f"timestamp_parse({fitting},{string_literal(pattern)},'UTC')"
+    shape, text = known[0], d.text(rex.args[0])
+    field = {letter: f"substring({text},{place.position},{place.width})" for letter, place in shape.places.items()}
+    month = f"timestamp_parse(concat({field['y']},'-',{field['M']}),'yyyy-MM','UTC')"
+    day = f"least({month} + (CAST({field['d']},'LONG') - 1) * {DAY_MILLIS},{_last_of_month(month)})"
+    units = {"H": 3_600_000, "m": 60_000, "s": 1000} if shape.hour else {}
+    since = "".join(f" + CAST({field[x]},'LONG') * {unit}" for x, unit in units.items() if x in field)
+    wall = f"case_searched(regexp_like({text},{whole_text(shape.whole)}),{day}{since})"
     return f"div({wall if d.is_utc else d.instant(wall, d.session_zone)},1000)"
 
 

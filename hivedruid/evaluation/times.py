@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from hivedruid.catalog.types import DATE, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
-from hivedruid.plan import cast_patterns, literals
-from hivedruid.plan.rex import Call, Literal
+from hivedruid.plan import cast_patterns, literals, time_shapes
+from hivedruid.plan.rex import Call, Literal, Rex
 
 Function = Callable[..., Any]
 Moment = TypeVar("Moment", bound=date)
@@ -290,8 +290,10 @@ def from_unixtime(call: Call, zone: tzinfo) -> Function:
 
 
 def unix_timestamp(call: Call, zone: tzinfo) -> Function:
-    """unix_timestamp() of a time; a plain timestamp is interpreted in the session's time zone."""
+    """A plain timestamp is interpreted in the session's time zone."""
     source = call.args[0].type
+    if source.name == "string" and len(call.args) == 2:
+        return _parsed(call.args[1], zone)
     if len(call.args) != 1 or not source.is_timestamp:
         raise NotLocal(f"unix_timestamp() of {source}")
     return lambda v: literals.to_micros(v if v.tzinfo else literals.from_local(modern(v), zone)) // 1_000_000
@@ -311,3 +313,20 @@ def read_time(call: Call) -> Function:
         return modern(moment.date() if is_date else moment)
 
     return read
+
+
+def _parsed(pattern: Rex, zone: tzinfo) -> Function:
+    """The time in a string with a pattern."""
+    shapes = time_shapes.shapes(pattern.value) if isinstance(pattern, Literal) and pattern.value is not None else None
+    if shapes is None or any(shape.zone for shape in shapes):
+        raise NotLocal("unix_timestamp() with a non-constant or unsupported pattern")
+
+    def seconds(text: str, _pattern: str) -> int | None:
+        shape = next((shape for shape in shapes if shape.matches(text)), None)
+        try:
+            moment = None if shape is None else shape.wall_clock(text)
+        except (OverflowError, ValueError):
+            raise Unsure("a time before the year 1, or after 9999") from None
+        return None if moment is None else literals.to_micros(literals.from_local(modern(moment), zone)) // 1_000_000
+
+    return seconds

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from hivedruid.druid.preimages import PARTS, bucket, trunc_unit
-from hivedruid.plan import cast_patterns, literals
+from hivedruid.plan import cast_patterns, literals, time_shapes
 from hivedruid.plan.functions import EXTRACT_UNITS, TIME_UNITS
 from hivedruid.plan.rex import Call
 
@@ -187,20 +187,12 @@ def _from_unixtime(_call: Call, values: list[Any], zone: str) -> Folded:
 
 
 def _unix_timestamp(_call: Call, values: list[Any], zone: str) -> Folded:
-    """Of a time, or of a string that matches the pattern exactly."""
+    """Of a time, or of a string."""
     session, moment = literals.zone_of(zone), values[0]
-    if isinstance(moment, str) and len(values) == 1:
-        moment = literals.parse_plain(moment)
-        if moment is None:
-            return True, None
-    elif isinstance(moment, str):
-        pattern = values[1]
-        shape = literals.unix_shape(pattern) if isinstance(pattern, str) else None
-        if shape is None:
-            return UNKNOWN
-        moment = _read(moment, pattern) if re.fullmatch(shape, moment) else None
-        if moment is None:
-            return True, None
+    if isinstance(moment, str):
+        is_known, moment = (True, literals.parse_plain(moment)) if len(values) == 1 else _read(moment, values[1])
+        if not is_known or moment is None:
+            return is_known, None
     elif len(values) > 1:
         return UNKNOWN
     elif type(moment) is date:
@@ -211,15 +203,18 @@ def _unix_timestamp(_call: Call, values: list[Any], zone: str) -> Folded:
     return True, literals.to_micros(instant) // 1_000_000
 
 
-def _read(text: str, pattern: str) -> datetime | None:
-    """A string in a pattern that `unix_shape` supports, in which every field has a fixed position."""
-    places = [pattern.find(run) for run in ("yyyy", "MM", "dd", "HH", "mm", "ss")]
-    year = int(text[places[0] : places[0] + 4])
-    month, day, hour, minute, second = (int(text[p : p + 2]) if p >= 0 else 0 for p in places[1:])
+def _read(text: str, pattern: Any) -> Folded:
+    """The time in a string, unless it has a zone."""
+    shapes = time_shapes.shapes(pattern) if isinstance(pattern, str) else None
+    if shapes is None:
+        return UNKNOWN
+    shape = next((shape for shape in shapes if shape.matches(text)), None)
+    if shape is None:
+        return True, None
     try:
-        return datetime(year, month, day, hour, minute, second)
-    except ValueError:
-        return None
+        return UNKNOWN if shape.zone else (True, shape.wall_clock(text))
+    except (ValueError, OverflowError):  # before the year 1, or after 9999
+        return UNKNOWN
 
 
 def _zone_shift(call: Call, values: list[Any], _zone: str) -> Folded:

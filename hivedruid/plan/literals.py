@@ -117,24 +117,6 @@ def from_local(local: datetime, zone: tzinfo) -> datetime:
 
 UNIX_PATTERN = "yyyy-MM-dd HH:mm:ss"
 """The strings that unix_timestamp() parses without a pattern (GenericUDFToUnixTimeStamp)."""
-_FIELD = re.compile(r"(yyyy)|(MM|dd|HH|mm|ss)|([-/:. ,_])|(.)", re.DOTALL)
-
-
-def unix_shape(pattern: str) -> str | None:
-    """The regular expression of the strings that match a pattern whose fields have a fixed width, each once, from the
-    year on; None for other patterns.
-    """
-    fields = _FIELD.findall(pattern)
-    letters = [year or two for year, two, _, _ in fields if year or two]
-    if (
-        any(other for *_, other in fields)
-        or not {"yyyy", "MM", "dd"} <= set(letters)
-        or len(set(letters)) < len(letters)
-    ):
-        return None
-    if ("mm" in letters) > ("HH" in letters) or ("ss" in letters) > ("mm" in letters):
-        return None
-    return "".join("[0-9]{4}" if year else "[0-9]{2}" if two else f"[{mark}]" for year, two, mark, _ in fields)
 
 
 def is_cut(text: str) -> bool:

@@ -21,18 +21,18 @@ def quote_identifier(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def quote_string(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def let(name: str, value: str, body: str) -> str:
     """The body with a name for a value that it uses more than once."""
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
+def quote_string(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 _MARK, _WHOLE = "\uffff", "\ufffe"
 _ASTRAL = r"[\x{10000}-\x{10FFFF}]"
-_LONG = 100
+LONG = 100
 """Characters of SQL, about those of a function of a column."""
 
 
@@ -70,7 +70,7 @@ def _quick(rex: Rex, text: str, exact: str, of_ascii: str) -> str:
     `exact` for others. A long text is written once, since nested calls would multiply it."""
     if _is_ascii(rex):
         return of_ascii
-    if not rex.type.is_string or len(text) > _LONG or exact == of_ascii:
+    if not rex.type.is_string or len(text) > LONG or exact == of_ascii:
         return exact
     return f"if(octet_length({text}) = char_length({text}), {of_ascii}, {exact})"
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.types import DATE, STRING
 from hivedruid.errors import SemanticError
-from hivedruid.plan import literals, time_patterns
+from hivedruid.plan import literals, time_patterns, time_shapes
 from hivedruid.plan.rex import Call, Literal, Ref, Rex
 from hivedruid.plan.spark_numbers import cut
 from hivedruid.plan.spark_strings import Lower, constant
-from hivedruid.plan.spark_text import quote_string
+from hivedruid.plan.spark_text import LONG, let, quote_string
 
 if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
+    from hivedruid.plan.time_shapes import Place, Shape
 
 _TRUNC_UNITS = {
     "'YEAR'": ("YEAR", "YYYY", "YY"),
@@ -26,6 +27,7 @@ _TRUNC_UNITS = {
 """The unit names of trunc(), in upper case only, and Spark's names."""
 _GREGORIAN = date(1582, 10, 15)
 _HIDDEN = "hidden_time"
+_WALL_PATTERN = "yyyy-MM-dd HH:mm:ss"
 _TIMES = frozenset({"date", "timestamp", "timestamp with local time zone"})
 _YEAR_MONTH = frozenset({"year", "month"})
 _DAY_TIME = frozenset({"day", "hour", "minute", "second"})
@@ -123,18 +125,95 @@ def _unix_timestamp(s: SparkRex, rex: Call) -> str:
     pattern = constant(given)
     if not isinstance(pattern, str):
         return f"unix_seconds({s.from_local(f'to_timestamp({text}, {s.render(given)})')})"
+    known = time_shapes.shapes(pattern)
+    if known is not None:
+        return _read_once(s, text, known)
     parts = time_patterns.tokens(pattern)
     if parts is None or not time_patterns.contains_full_date(parts):
         return "CAST(NULL AS BIGINT)"
-    if (weekday := time_patterns.weekday(parts)) is not None:
-        parsed = weekday.parsed(text)
-        return f"unix_seconds({parsed if time_patterns.has_zone(parts) else s.from_local(parsed)})"
     parsed = f"to_timestamp({text}, {quote_string(time_patterns.spark_pattern(parts))})"
-    shape = literals.unix_shape(pattern)
-    if shape is not None:  # Spark accepts years with more digits, too
-        exactly = quote_string("^" + shape + r"\z")
-        parsed = f"CASE WHEN {text} RLIKE {exactly} THEN {parsed} END"
     return f"unix_seconds({parsed if time_patterns.has_zone(parts) else s.from_local(parsed)})"
+
+
+def _read_once(s: SparkRex, text: str, shapes: tuple[Shape, ...]) -> str:
+    """The seconds of a string. A long expression is written once, since nested calls would multiply it."""
+    if len(text) <= LONG:
+        return _read(s, text, shapes)
+    return let("t", text, _read(s, "t", shapes))
+
+
+def _read(s: SparkRex, text: str, shapes: tuple[Shape, ...]) -> str:
+    branches = (
+        f"WHEN {text} RLIKE {quote_string(whole_text(shape.whole))} THEN {_seconds_of(s, text, shape)}"
+        for shape in shapes
+    )
+    return f"CASE {' '.join(branches)} END"
+
+
+def _seconds_of(s: SparkRex, text: str, shape: Shape) -> str:
+    """The seconds of a string of the shape; NULL if its day of the week or AM and PM contradict the others."""
+    field = {letter: _field(text, shape, place) for letter, place in shape.places.items()}
+    month = f"make_date({_year(field['y'], shape)}, {_month(field['M'], shape)}, 1)"
+    day = f"least(date_add({month}, {_int(field['d'])} - 1), last_day({month}))"
+    conditions = []
+    if "E" in field:
+        conditions.append(f"startswith(lower(date_format({day}, 'EEEE')), lower({field['E']}))")
+    hour = None if shape.hour is None else _int(field[shape.hour])
+    if "a" in field and hour is not None:
+        is_afternoon = f"lower({field['a']}) = 'pm'"
+        if shape.hour in ("h", "K"):
+            hour = f"({hour} % 12 + IF({is_afternoon}, 12, 0))"
+        else:
+            conditions.append(f"({is_afternoon}) = ({hour} % 24 >= 12)")
+    if shape.hour == "k":
+        hour = f"{hour} % 24"
+    seconds = f"unix_date({day}) * 86400L"
+    if hour is not None:
+        units = (
+            (hour, 3600),
+            *((_int(field[letter]), unit) for letter, unit in (("m", 60), ("s", 1)) if letter in field),
+        )
+        seconds += "".join(f" + {number} * {unit}" for number, unit in units)
+    found = _instant(s, seconds, field.get("z"), shape)
+    return f"CASE WHEN {' AND '.join(conditions)} THEN {found} END" if conditions else found
+
+
+def _instant(s: SparkRex, seconds: str, zone: str | None, shape: Shape) -> str:
+    """The seconds of a wall-clock time, given in seconds, in its zone or in the session's. Hive converts the time in a
+    zone to the local time first: in an hour that a clock repeats it is the earlier one."""
+    wall = f"timestamp_seconds({seconds})"
+    local = f"({seconds})" if s.is_utc else f"unix_seconds({s.from_local(wall)})"
+    if zone is None:
+        return local
+    pattern = quote_string(f"{_WALL_PATTERN} {shape.zone}")
+    zoned = f"to_timestamp(concat(date_format({wall}, '{_WALL_PATTERN}'), ' ', {zone}), {pattern})"
+    if shape.hour is None:  # the day does not depend on the zone, which must be valid
+        return f"IF({zoned} IS NULL, NULL, {local})"
+    return f"unix_seconds({s.from_local(s.to_local(zoned))})"
+
+
+def _field(text: str, shape: Shape, place: Place) -> str:
+    if place.position is not None and place.width:
+        return f"substring({text}, {place.position + 1}, {place.width})"
+    return f"regexp_extract({text}, {quote_string(whole_text(shape.groups))}, {place.group})"
+
+
+def whole_text(expression: str) -> str:
+    return rf"^{expression}\z"
+
+
+def _int(field: str) -> str:
+    return f"CAST({field} AS INT)"
+
+
+def _year(field: str, shape: Shape) -> str:
+    return f"2000 + {_int(field)}" if shape.has_short_year else _int(field)
+
+
+def _month(field: str, shape: Shape) -> str:
+    if not shape.has_month_name:
+        return _int(field)
+    return f"(instr('{time_shapes.MONTHS}', lower(left({field}, 3))) + 2) div 3"
 
 
 def _zone_shift(s: SparkRex, rex: Call) -> str:

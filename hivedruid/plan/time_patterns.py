@@ -37,7 +37,8 @@ _REFUSED = frozenset("AnNBvpg")
 """Letters that Spark does not support and that cannot be replaced here."""
 _YEAR_WIDTH = 6
 """The longest run of `y` that Spark supports."""
-_ZONES = frozenset("zOXxZV")
+ZONES = frozenset("zOXxZV")
+"""The letters of a zone or an offset."""
 _SATURDAY = "date_add(CAST({0} AS DATE), 7 - dayofweek({0}))"
 _WEEK = {
     "Y": f"year({_SATURDAY})",
@@ -83,11 +84,14 @@ def check(function: str, pattern: str) -> None:
         refused |= set(_WEEK)
     elif function == "add_months":
         refused |= _SIMPLE_DATE_FORMAT
-    if function == "unix_timestamp" and weekday(parts) is None and any(part[0] == "E" for part in parts):
-        raise UnsupportedError(
-            f"E in the pattern '{pattern}' of unix_timestamp() is not supported at this place, or beside a zone's name",
-            hint="remove the day of the week from the text with regexp_replace(), and E from the pattern",
-        )
+    if function == "unix_timestamp" and any(part[0] == "E" for part in parts):
+        from hivedruid.plan.time_shapes import shapes
+
+        if shapes(pattern) is None:
+            raise UnsupportedError(
+                f"E in the pattern '{pattern}' of unix_timestamp() is not supported beside its other letters",
+                hint="remove the day of the week from the text with regexp_replace(), and E from the pattern",
+            )
     for part in parts:
         if part[0] in refused or (part[0] in "uy" and len(part) > _YEAR_WIDTH):
             letters = "".join(letter for letter in _WIDTHS if letter not in refused)
@@ -95,48 +99,6 @@ def check(function: str, pattern: str) -> None:
                 f"{part} in the pattern of {function}() is not supported",
                 hint=f"supported letters: {' '.join(letters)}",
             )
-
-
-_DAY_NAMES = {
-    4: "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday",
-    5: "[MTWFS]",
-}
-_OFFSET = "[+-][0-9]{4}"
-
-
-class Weekday(NamedTuple):
-    """The day of the week in a string that is parsed, which Spark does not parse: the regular expression of its place,
-    and the other `parts` of the pattern."""
-
-    expression: str
-    parts: list[str]
-    width: int
-
-    def parsed(self, text: str) -> str:
-        """The time in the string, in Spark SQL; NULL if it is another day of the week, as in Java."""
-        found = quote_string(self.expression)
-        rest = f"regexp_replace({text}, {found}, '')"
-        moment = f"to_timestamp({rest}, {quote_string(spark_pattern(self.parts))})"
-        local = moment
-        if any(part[0] == "Z" for part in self.parts):
-            plain = quote_string(spark_pattern([part for part in self.parts if part[0] != "Z"]))
-            local = f"to_timestamp(regexp_replace({rest}, '{_OFFSET}', ''), {plain})"
-        name = f"date_format({local}, '{'E' * min(self.width, 4)}')"
-        name = f"left({name}, 1)" if self.width == 5 else name
-        return f"CASE WHEN lower(regexp_extract({text}, {found}, 0)) = lower({name}) THEN {moment} END"
-
-
-def weekday(parts: list[str]) -> Weekday | None:
-    """The day of the week at the beginning or the end of a pattern; None without one, elsewhere, or beside a zone
-    other than `Z`."""
-    places = [place for place, part in enumerate(parts) if part[0] == "E"]
-    zones = {part[0] for part in parts if part[0] in _ZONES or (part[0] == "Z" and len(part) > 3)}
-    if len(places) != 1 or places[0] not in (0, len(parts) - 1) or zones - {"Z"}:
-        return None
-    width = len(parts[places[0]])
-    names = _DAY_NAMES.get(width, "Mon|Tue|Wed|Thu|Fri|Sat|Sun")
-    expression = f"(?i)^({names})" if places[0] == 0 else rf"(?i)({names})\z"
-    return Weekday(expression, [part for part in parts if part[0] != "E"], width)
 
 
 def contains_full_date(parts: list[str]) -> bool:
@@ -148,7 +110,7 @@ def contains_full_date(parts: list[str]) -> bool:
 
 def has_zone(parts: list[str]) -> bool:
     """Whether a string that is parsed contains its zone."""
-    return any(part[0] in _ZONES for part in parts)
+    return any(part[0] in ZONES for part in parts)
 
 
 def spark_pattern(parts: list[str]) -> str:
@@ -186,14 +148,14 @@ def _letters(part: str) -> str | None:
         return "E" * width
     if letter in "Qq" and width == 5:
         return "Q"
-    if letter in _WEEK or letter in _ZONES or (letter in "GMLEec" and width == 5):
+    if letter in _WEEK or letter in ZONES or (letter in "GMLEec" and width == 5):
         return None
     return "y" * width if letter == "u" else part
 
 
 def _computed(moment: Moment, part: str) -> str:
     letter, width = part[0], len(part)
-    if letter in _ZONES:  # to_json is the only function of Spark that formats a time in a given zone
+    if letter in ZONES:  # to_json is the only function of Spark that formats a time in a given zone
         options = f"map('timestampFormat', {quote_string(part)}, 'timeZone', {quote_string(moment.zone)})"
         return f"get_json_object(to_json(named_struct('t', {moment.instant}), {options}), '$.t')"
     if width == 5 and letter in "GMLEec":  # the first letter of the name

@@ -66,10 +66,15 @@ PUSHED = {"tinyint": BIGINT, "smallint": BIGINT, "int": BIGINT, "bigint": BIGINT
 
 def casts_in_druid(engine: DruidEngine, type_: str, texts: Iterable[str]) -> dict[str, Any]:
     """The values of Druid's expression for a cast, by string."""
-    ref = Ref(STRING, "x")
-    expression = DruidExpressions({"x": DruidColumn("x", "STRING")}, "UTC").text(cast_of(ref, type_))
     field = PUSHED[type_]
+    values = computed_in_druid(engine, cast_of(Ref(STRING, "x"), type_), field, texts)
+    return {text: bool(v) if field == BOOLEAN and v is not None else v for text, v in values.items()}
+
+
+def computed_in_druid(engine: DruidEngine, call: Call, field: HiveType, texts: Iterable[str]) -> dict[str, Any]:
+    """The values of Druid's expression for a call of `x`, by the string `x`."""
+    expression = DruidExpressions({"x": DruidColumn("x", "STRING")}, "UTC").text(call)
     columns = [virtual("v", expression, "DOUBLE" if field == DOUBLE else "LONG")]
     query = scan(inline("x:STRING", *[[text] for text in texts]), "x", "v", virtualColumns=columns, intervals=ETERNITY)
     read = DruidRead(query, (Field("x", STRING), Field("v", field)))
-    return {text: bool(v) if field == BOOLEAN and v is not None else v for text, v in engine.rows(read)}
+    return dict(engine.rows(read))
