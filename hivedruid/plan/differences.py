@@ -386,6 +386,20 @@ DOCUMENTED: tuple[Difference, ...] = (
         "CAST to DATE and to TIMESTAMP are NULL for a date that does not exist",
     ),
     Difference(
+        "`unix_timestamp('2024-02-30 AD', 'yyyy-MM-dd G')`, `unix_timestamp(s, p)` with a pattern that is not constant,"
+        " or that has eras (`G`), days of the year (`D`), one field twice, or numbers whose ends depend on each other"
+        " (`yyyy-M-dHH`)",
+        "2024-02-29: a day up to 31 that the month does not have is its last day, and 24:00:00 is the next midnight",
+        "NULL, as Spark parses it; with other patterns, such as `yyyy-MM-dd HH:mm:ss`, as in Hive",
+        "Spark's parser is strict, and Druid's and hivedruid's own parsers do not have these letters",
+    ),
+    Difference(
+        "`unix_timestamp('+12024-01-31', 'yyyy-MM-dd')`, and other years before 1 or after 9999, in strings",
+        "the seconds of that year",
+        "NULL",
+        "times end with the year 9999",
+    ),
+    Difference(
         "`CAST(' 12 ' AS INT)`, also to TINYINT, SMALLINT and BIGINT, in a vectorized job;"
         " `CAST(' . ' AS INT)` otherwise",
         "NULL, but 12 for a constant, without a job and without vectorization; 0",

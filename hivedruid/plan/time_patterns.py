@@ -65,9 +65,14 @@ class Moment(NamedTuple):
 def tokens(pattern: str) -> list[str] | None:
     """A pattern's runs of a letter, its quoted texts, and the text between them; None if it is not a valid pattern."""
     parts = [match[0] for match in _TOKEN.finditer(pattern)]
-    fields = [part for part in parts if part[0].isalpha()]
+    fields = [part for part in parts if is_field(part)]
     known = all(len(field) in _WIDTHS.get(field[0], ()) for field in fields)
     return parts if "".join(parts) == pattern and known else None
+
+
+def is_field(part: str) -> bool:
+    """Whether a part of a pattern is a run of a letter; letters beyond ASCII are text."""
+    return part[:1].isascii() and part[:1].isalpha()
 
 
 def check(function: str, pattern: str) -> None:
@@ -84,14 +89,8 @@ def check(function: str, pattern: str) -> None:
         refused |= set(_WEEK)
     elif function == "add_months":
         refused |= _SIMPLE_DATE_FORMAT
-    if function == "unix_timestamp" and any(part[0] == "E" for part in parts):
-        from hivedruid.plan.time_shapes import shapes
-
-        if shapes(pattern) is None:
-            raise UnsupportedError(
-                f"E in the pattern '{pattern}' of unix_timestamp() is not supported beside its other letters",
-                hint="remove the day of the week from the text with regexp_replace(), and E from the pattern",
-            )
+    if function == "unix_timestamp":
+        _check_parsed(pattern, parts)
     for part in parts:
         if part[0] in refused or (part[0] in "uy" and len(part) > _YEAR_WIDTH):
             letters = "".join(letter for letter in _WIDTHS if letter not in refused)
@@ -101,10 +100,23 @@ def check(function: str, pattern: str) -> None:
             )
 
 
+def _check_parsed(pattern: str, parts: list[str]) -> None:
+    """Raise an error for the letters with which Spark formats, but does not parse: `time_shapes` parses `E` beside the
+    usual letters."""
+    from hivedruid.plan.time_shapes import shapes
+
+    names = [part for part in parts if part[0] in "EQqF" or (part[0] in "GMLa" and len(part) == 5)]
+    if names and contains_full_date(parts) and shapes(pattern) is None:
+        raise UnsupportedError(
+            f"{names[0]} in the pattern '{pattern}' of unix_timestamp() is not supported beside its other letters",
+            hint=f"remove this part of the text with regexp_replace(), and {names[0]} from the pattern",
+        )
+
+
 def contains_full_date(parts: list[str]) -> bool:
     """Whether a string parsed with the pattern is a date: without a year, a month and a day unix_timestamp() is
     NULL."""
-    letters = {part[0] for part in parts if part[0].isalpha()}
+    letters = {part[0] for part in parts if is_field(part)}
     return bool(letters & set("yu")) and ("D" in letters or ("d" in letters and bool(letters & set("ML"))))
 
 
@@ -142,7 +154,7 @@ def _plain(moment: Moment, pattern: str) -> str:
 def _letters(part: str) -> str | None:
     """The letters with which Spark formats this part, None if there are none."""
     letter, width = part[0], len(part)
-    if not letter.isalpha():
+    if not is_field(part):
         return part if letter == "'" else part.replace("[", "").replace("]", "")
     if letter in "ec" and width in (3, 4):  # the name of the day
         return "E" * width

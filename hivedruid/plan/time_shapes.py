@@ -35,6 +35,7 @@ _VALUES: _Values = {
     "S": ("[0-9]", ""),
 }
 _IN_THE_DAY: _Values = {**_VALUES, "H": ("1[0-9]|2[0-3]|[0-9]", "[01][0-9]|2[0-3]")}
+_UNCHECKED: _Values = {**_VALUES, **dict.fromkeys("Hms", ("[0-9]+", "[0-9]{2}"))}
 _NEXT_MIDNIGHT: _Values = {**_VALUES, "H": ("24", "24"), **dict.fromkeys("msS", ("0", "00"))}
 _YEARS = {
     "y": "0{0,15}[1-9][0-9]{0,3}",
@@ -70,12 +71,8 @@ class Shape(NamedTuple):
     has_month_name: bool
     zone: str
     """The letters of the zone in the pattern, '' without one."""
-
-    @property
-    def hour(self) -> str | None:
-        """The letter of the hour; None if a time is the midnight of its day."""
-        letter = next((letter for letter in "HkhK" if letter in self.places), None)
-        return None if letter in ("h", "K") and "a" not in self.places else letter
+    hour: str | None
+    """The letter of the hour; None if a time is the midnight of its day."""
 
     @property
     def is_plain(self) -> bool:
@@ -114,10 +111,11 @@ class Shape(NamedTuple):
 @cache
 def shapes(pattern: str) -> tuple[Shape, ...] | None:
     """The shapes of the strings that match a pattern: the first that a string has determines its time. None for a
-    pattern that is parsed otherwise: with letters of eras, quarters or days of the year, with one field twice, or with
-    numbers whose ends depend on each other."""
+    pattern that is parsed otherwise: with letters of eras, quarters or days of the year, with one field twice, with
+    numbers whose ends depend on each other, or with letters beyond ASCII, whose case would be ignored."""
     parts = time_patterns.tokens(pattern)
-    variants = _variants(parts) if parts is not None and pattern.isascii() else None
+    has_cases = any(not c.isascii() and (c.lower() != c.upper() or c > "\uffff") for c in pattern)
+    variants = _variants(parts) if parts is not None and not has_cases else None
     if variants is None:
         return None
     if len(variants) > 1:
@@ -151,7 +149,7 @@ def _variants(parts: list[str]) -> list[list[str]] | None:
 
 def _is_date(parts: list[str]) -> bool:
     """Whether a variant of a pattern contains each part of a date once; a string of another one is not a date."""
-    fields = [_field(part) for part in parts if part[:1].isalpha()]
+    fields = [_field(part) for part in parts if time_patterns.is_field(part)]
     return all(fields.count(field) == 1 for field in "yMd") or not set(fields) <= _FIELDS
 
 
@@ -160,43 +158,55 @@ def _joined(before: list[list[str]], optional: list[list[str]]) -> list[list[str
 
 
 def _shape(parts: list[str]) -> Shape | None:
-    fields = [_field(part) for part in parts if part[:1].isalpha()]
-    if len(set(fields)) < len(fields) or not _has_date_and_time(set(fields)) or not _has_clear_ends(parts):
+    fields = [_field(part) for part in parts if time_patterns.is_field(part)]
+    if len(set(fields)) < len(fields) or not _has_date(set(fields)) or not _has_clear_ends(parts):
         return None
-    values = [_IN_THE_DAY, _NEXT_MIDNIGHT] if "H" in fields else [_VALUES]
+    hour = _hour(set(fields))
+    values = [_IN_THE_DAY, _NEXT_MIDNIGHT] if hour == "H" else [_VALUES]
+    if _skips_a_unit(set(fields)):
+        hour, values = None, [_UNCHECKED]
     wholes = ["".join(_expression(part, value) or "" for part in parts) for value in values]
     groups, position = "", 0
     places: dict[str, Place] = {}
     is_fixed = True
     for part in parts:
-        expression, width = _expression(part, _VALUES), _width(part)
+        expression, width = _expression(part, _VALUES if hour else values[0]), _width(part)
         if expression is None:
             return None
-        if part[:1].isalpha():
+        if time_patterns.is_field(part):
             places[_field(part)] = Place(len(places) + 1, position if is_fixed else None, width or 0)
             expression = f"({expression})"
         groups += expression
         is_fixed = is_fixed and width is not None
         position += width or 0
-    width_of = {_field(part): len(part) for part in parts if part[:1].isalpha()}
+    width_of = {_field(part): len(part) for part in parts if time_patterns.is_field(part)}
     zone = next((part for part in parts if part and part[0] in time_patterns.ZONES), "")
     case = "(?i)" if any(_has_letters(part) for part in parts) else ""
-    return Shape(f"{case}(?:{'|'.join(wholes)})", case + groups, places, width_of["y"] == 2, width_of["M"] > 2, zone)
+    return Shape(
+        f"{case}(?:{'|'.join(wholes)})", case + groups, places, width_of["y"] == 2, width_of["M"] > 2, zone, hour
+    )
 
 
 def _field(part: str) -> str:
     return _FIELD_OF.get(part[0], part[0])
 
 
-def _has_date_and_time(fields: set[str]) -> bool:
-    """Whether a date is a year, a month and a day, and a time an hour with the units above its smallest one."""
-    if not set("yMd") <= fields <= _FIELDS or len(fields & _HOURS) > 1:
-        return False
-    if not fields & _HOURS:
-        return "a" not in fields
-    if fields & set("hK") and "a" not in fields:
-        return True
-    return ("m" in fields) >= bool(fields & set("sS")) and ("s" in fields) >= ("S" in fields)
+def _has_date(fields: set[str]) -> bool:
+    """Whether there are a year, a month and a day, and at most one hour. AM and PM alone are a time of day in some
+    versions of Java."""
+    hours = len(fields & _HOURS)
+    return set("yMd") <= fields <= _FIELDS and (hours == 1 or (hours == 0 and "a" not in fields))
+
+
+def _hour(fields: set[str]) -> str | None:
+    """The letter of the hour, unless it is one of twelve without AM or PM."""
+    return next(iter(fields & (_HOURS if "a" in fields else _HOURS - set("hK"))), None)
+
+
+def _skips_a_unit(fields: set[str]) -> bool:
+    """Whether there are an hour and seconds without minutes, or an hour and a fraction without seconds. Then java.time
+    does not check their values, and the time is midnight."""
+    return _hour(fields) is not None and ("s" in fields or "S" in fields) and not fields >= set("ms")
 
 
 def _has_clear_ends(parts: list[str]) -> bool:
@@ -214,7 +224,7 @@ def _has_clear_ends(parts: list[str]) -> bool:
 
 
 def _is_number(part: str) -> bool:
-    return part[:1] in ("y", "u") or (part[:1].isalpha() and _field(part) in _VALUES and not _is_name(part))
+    return part[:1] in ("y", "u") or (time_patterns.is_field(part) and _field(part) in _VALUES and not _is_name(part))
 
 
 def _is_name(part: str) -> bool:
@@ -229,13 +239,13 @@ def _literal(part: str) -> str:
     """The text that a part stands for, '' for a field."""
     if part == "''":
         return "'"
-    return "" if part[:1].isalpha() else part[1:-1].replace("''", "'") if part[:1] == "'" else part
+    return "" if time_patterns.is_field(part) else part[1:-1].replace("''", "'") if part[:1] == "'" else part
 
 
 def _width(part: str) -> int | None:
     """The number of characters, None if it differs between strings."""
     letter, width = part[:1], len(part)
-    if not letter.isalpha():
+    if not time_patterns.is_field(part):
         return len(_literal(part))
     if _is_name(part):
         return {"a": 2, "E": {4: None, 5: 1}.get(width, 3)}.get(letter, 3 if width == 3 else None)
@@ -247,7 +257,7 @@ def _width(part: str) -> int | None:
 def _expression(part: str, values: _Values) -> str | None:
     """The regular expression of a part; None for a width that is not supported."""
     letter, width = part[:1], len(part)
-    if not letter.isalpha():
+    if not time_patterns.is_field(part):
         return re.sub(r"([.^$*+?()\[\]{}|\\])", r"\\\1", _literal(part))
     if letter in time_patterns.ZONES:
         return ".+?"

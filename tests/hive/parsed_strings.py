@@ -31,7 +31,7 @@ def parsed_with(pattern: str) -> Call:
 
 PUSHED = (
     *("yyyy-MM-dd", "yyyyMMdd", "dd/MM/yyyy", "MM/dd/yyyy", "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd HH"),
-    *("yyyyMMddHHmmss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm:ss.SSS", "ddMMyyyy"),
+    *("yyyy-MM-dd HH:mm:ss.SSS", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
 )
 """Patterns that Druid parses."""
 

@@ -14,6 +14,7 @@ from hivedruid.plan.split import spark_job
 from hivedruid.spark import rows as spark_rows
 from hivedruid.spark import session
 from tests.hive.answers import CAST_FORMAT, differences, kept, plain, read, same
+from tests.hive.parsed_strings import parsed_strings
 from tests.hive.string_casts import different, literal, string_casts
 from tests.support.planning import plan
 
@@ -72,3 +73,19 @@ def test_cast_formats_of_rows(spark: SparkSession) -> None:
         if not same(plain(value), read(answer.value, answer.type), answer.type)
     ]
     assert not found, f"{len(found)} of {len(casts)} differ:\n" + "\n".join(found[:40])
+
+
+def test_strings_that_are_parsed_with_a_pattern_in_rows(spark: SparkSession) -> None:
+    parsed = parsed_strings()
+    texts = list(dict.fromkeys(text for strings in parsed.values() for text in strings))
+    columns = ", ".join(f"unix_timestamp(x, {literal(pattern)}) AS c{i}" for i, pattern in enumerate(parsed))
+    items = ", ".join(map(literal, texts))
+    made = spark_job(plan(f"SELECT x, {columns} FROM (SELECT explode(array({items})) AS x) t"))
+    rows = {row[0]: row[1:] for row in spark_rows.stream(spark.sql(made.sql))}
+    found = [
+        f"{text!r} as {pattern}: {rows[text][i]} instead of {hive}"
+        for i, (pattern, strings) in enumerate(parsed.items())
+        for text, hive in strings.items()
+        if rows[text][i] != hive
+    ]
+    assert not found, "\n".join(found[:40])

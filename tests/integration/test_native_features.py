@@ -11,13 +11,14 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.catalog.database import open_database
-from hivedruid.catalog.types import BOOLEAN, HiveType
+from hivedruid.catalog.types import BIGINT, BOOLEAN, HiveType
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
 from hivedruid.druid.filters import to_filter
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError, ExecutionError, ResourceError
 from hivedruid.plan.rex import Call, Literal, Ref
-from tests.hive.string_casts import PUSHED, casts_in_druid, different, string_casts
+from tests.hive import parsed_strings
+from tests.hive.string_casts import PUSHED, casts_in_druid, computed_in_druid, different, string_casts
 from tests.support.both import EDIT_COLUMNS, EDITS, PAGE_COLUMNS, PAGES, Both
 from tests.support.loads import ingest
 from tests.support.native_json import (
@@ -393,6 +394,12 @@ def test_both_refuse(both: Both, title: str) -> None:
 def test_casts_of_strings_are_hives(both: Both, type_: str) -> None:
     hive = string_casts()[type_]
     assert not different(type_, hive, casts_in_druid(both.druid, type_, hive))
+
+
+@pytest.mark.parametrize("pattern", parsed_strings.PUSHED)
+def test_strings_that_are_parsed_with_a_pattern(both: Both, pattern: str) -> None:
+    hive = parsed_strings.parsed_strings()[pattern]
+    assert computed_in_druid(both.druid, parsed_strings.parsed_with(pattern), BIGINT, hive) == hive
 
 
 LONG: dict[str, tuple[str, list[str | float]]] = {

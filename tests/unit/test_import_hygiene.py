@@ -30,6 +30,7 @@ RARE = {
         "fold_calendar", "masks", "ordered_sets", "quantified", "reasons", "refused_functions", "rules.decimals",
         "rules.distinct", "rules.join", "rules.join_logical", "rules.lateral_view", "rules.one_table", "rules.partial",
         "rules.set_op", "rules.subquery", "rules.values", "sampling", "special_functions", "time_patterns",
+        "time_shapes",
     )
 }  # fmt: skip
 """Modules that only some statements need."""

@@ -109,6 +109,11 @@ def test_what_spark_cannot_compute_is_refused_while_planning() -> None:
         ("date_format(`__time`, 'ppH')", "pp in the pattern of date_format() is not supported"),
         ("from_unixtime(clicks, 'vvvv')", "vvvv in the pattern of from_unixtime() is not supported"),
         ("from_unixtime(clicks, 'hhh')", "from_unixtime(): 'hhh' is not a valid time pattern"),
+        (
+            "unix_timestamp(country, 'E yyyy-MM-dd G')",
+            "E in the pattern 'E yyyy-MM-dd G' of unix_timestamp() is not supported",
+        ),
+        ("unix_timestamp(country, 'dd MMMMM yyyy')", "MMMMM in the pattern 'dd MMMMM yyyy' of unix_timestamp() is not"),
         ("unix_timestamp(country, 'YYYY-ww')", "YYYY in the pattern of unix_timestamp() is not supported"),
         ("add_months(`__time`, 1, 'u')", "u in the pattern of add_months() is not supported"),
         ("map('a', 1, NULL, 2)", "NULL map keys are not supported"),
