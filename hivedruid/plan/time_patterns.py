@@ -8,6 +8,7 @@ accepts.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import NamedTuple
 
 from hivedruid.errors import SemanticError, UnsupportedError
@@ -67,7 +68,14 @@ def tokens(pattern: str) -> list[str] | None:
     parts = [match[0] for match in _TOKEN.finditer(pattern)]
     fields = [part for part in parts if is_field(part)]
     known = all(len(field) in _WIDTHS.get(field[0], ()) for field in fields)
-    return parts if "".join(parts) == pattern and known else None
+    return parts if "".join(parts) == pattern and known and _has_open_brackets(parts) else None
+
+
+def _has_open_brackets(parts: list[str]) -> bool:
+    """Whether there is a `[` for each `]` after it."""
+    marks = "".join(part for part in parts if part[0] != "'")
+    depths = accumulate((mark == "[") - (mark == "]") for mark in marks)
+    return all(depth >= 0 for depth in depths)
 
 
 def is_field(part: str) -> bool:

@@ -135,8 +135,6 @@ def _variants(parts: list[str]) -> list[list[str]] | None:
                 outer.append(variants)
                 variants = [[""]]
             elif piece == "]":
-                if not outer:
-                    return None
                 variants = _joined(outer.pop(), variants)
             else:
                 variants = [[*variant, piece] for variant in variants]

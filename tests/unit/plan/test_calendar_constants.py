@@ -41,6 +41,7 @@ HIVE: list[tuple[str, Any]] = [
     ("date_format(date '2026-01-05', \"yyyy-MM-dd'T'HH\")", "2026-01-05T00"),
     ("date_format(date '2026-01-05', 'yyyy-MM-01')", "2026-01-01"),
     ("date_format(date '2026-01-05', \"yyyy'a''b'MM''dd\")", "2026a'b01'05"),
+    ("unix_timestamp('2024年02月30日', 'yyyy年MM月dd日')", 1709164800),
     ("year('2026-01-05')", 2026),
     ("day('2026-01-05 10:11:12')", 5),
     ("quarter(date '2026-05-01')", 2),
