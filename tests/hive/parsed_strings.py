@@ -31,7 +31,7 @@ def parsed_with(pattern: str) -> Call:
 
 PUSHED = (
     *("yyyy-MM-dd", "yyyyMMdd", "dd/MM/yyyy", "MM/dd/yyyy", "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd HH"),
-    *("yyyy-MM-dd HH:mm:ss.SSS", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
+    *("yyyyMMddHHmmss", "yyyy-MM-dd HH:mm:ss.SSS", "yyyy-MM-dd'T'HH:mm:ss", "ddMMyyyy", "yyyy年MM月dd日"),
 )
 """Patterns that Druid parses."""
 
