@@ -82,16 +82,21 @@ def automatic_of(data_source: str, status: wire.CompactionStatus | None) -> Auto
     """`status` is None if the coordinator, which checks every half hour, has not checked it yet."""
     if status is None:
         return AutomaticCompaction(data_source, "PENDING")
-    awaiting = CompactionAmount(
+    awaiting = _amount(
         status.segment_count_awaiting_compaction, status.interval_count_awaiting_compaction,
         status.bytes_awaiting_compaction,
     )  # fmt: skip
-    compacted = CompactionAmount(
-        status.segment_count_compacted, status.interval_count_compacted, status.bytes_compacted
-    )
-    skipped = CompactionAmount(status.segment_count_skipped, status.interval_count_skipped, status.bytes_skipped)
+    compacted = _amount(status.segment_count_compacted, status.interval_count_compacted, status.bytes_compacted)
+    skipped = _amount(status.segment_count_skipped, status.interval_count_skipped, status.bytes_skipped)
     message = first_line(status.message or "")
     return AutomaticCompaction(data_source, status.schedule_status, awaiting, compacted, skipped, message)
+
+
+def _amount(segments: int | None, intervals: int | None, size: int | None) -> CompactionAmount | None:
+    """None if a part of it is missing."""
+    if segments is None or intervals is None or size is None:
+        return None
+    return CompactionAmount(segments, intervals, size)
 
 
 def compaction_tasks(cluster: DruidCluster, data_source: str | None) -> tuple[Task, ...]:

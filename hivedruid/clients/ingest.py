@@ -212,6 +212,12 @@ class Ingestion:
     def _finish(self) -> LoadReport:
         report = self._report()
         segments = self._published.ever(report.published)
+        if len(segments) < (report.published or 0):
+            raise DruidError(
+                f"task {self._load.task} published {report.published} segment(s), of which {len(segments)} are found in"
+                " Druid: the rows cannot be verified, and are not rolled back",
+                hint="run SHOW SEGMENTS to list those of the table; CANCEL JOB ends the job, and leaves the rows",
+            )
         try:
             self._published.wait(segments)
             self._published.check(segments, report)

@@ -69,8 +69,8 @@ class Overlord:
         found = self.client.get("overlord", path, wire.SupervisorStatus, missing=None)
         return None if found is None else _status(found.payload)
 
-    def counts(self, supervisor: str) -> RowCounts:
-        """The row counts of the running tasks; the overlord queries each of them."""
+    def counts(self, supervisor: str) -> RowCounts | None:
+        """The row counts of the running tasks, which the overlord queries; None if it returns tasks without counts."""
         path = supervisor_path(supervisor, "stats")
         groups = self.client.get("overlord", path, dict[str, dict[str, wire.RowStats]], missing=None) or {}
         return _counts({task_id: stats for tasks in groups.values() for task_id, stats in tasks.items()})
@@ -97,12 +97,13 @@ class Overlord:
         return self.client.text("overlord", f"{task_path(task_id, 'log')}?offset=-{characters}").strip()
 
     def report(self, task_id: str) -> tuple[RowCounts, tuple[UnparseableRecord, ...]] | None:
-        """The row counts and parse errors of a running or completed task; None if it has no report."""
+        """The row counts and parse errors of a running or completed task; None if it has no report with counts."""
         payload = self.ingestion_report(task_id)
-        if payload is None:
+        counts = _counts({task_id: payload.row_stats or wire.RowStats()}) if payload is not None else None
+        if payload is None or counts is None:
             return None
         errors = (payload.unparseable_events or {}).get("buildSegments") or ()
-        return _counts({task_id: payload.row_stats or wire.RowStats()}), tuple(map(_parse_error, errors))
+        return counts, tuple(map(_parse_error, errors))
 
     def reports(self, task_id: str) -> dict[str, wire.Report]:
         """The reports of a task by name; empty if it has none."""
@@ -188,9 +189,10 @@ def task_path(task_id: str, part: str = "") -> str:
 
 def _supervisor(item: wire.Supervisor) -> Supervisor:
     spec = trim(item.spec or {}, wire.SupervisorSpec)
+    state = item.state if isinstance(item.state, str) else json.dumps(item.state)
     return Supervisor(
-        item.id, item.state or "", item.detailed_state or "", bool(item.healthy), bool(spec.get("suspended")),
-        str(spec.get("type") or ""), spec,
+        item.id, state, item.detailed_state or "", item.healthy is not False, bool(spec.get("suspended")),
+        spec["type"] if isinstance(spec.get("type"), str) else "", spec,
     )  # fmt: skip
 
 
@@ -246,7 +248,10 @@ def number_in(counts: wire.Counts, name: str) -> float:
     return value if isinstance(value, int | float) and isfinite(value) else 0.0
 
 
-def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts:
+def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts | None:
+    """None for tasks none of which has counts."""
+    if tasks and not any(stats.counts for stats in tasks.values()):
+        return None
     totals: dict[str, int] = {}
     bad: dict[str, int] = {}
     per_second = 0.0
@@ -289,7 +294,7 @@ def _task(item: wire.Task) -> Task:
         state=runner if state == "RUNNING" and runner in ("PENDING", "WAITING") else state,
         created=item.created_time or "",
         duration=-1 if item.duration is None else item.duration,
-        location=f"{location.host}:{port}" if location.host else "",
+        location=f"{location.host}:{port}" if location.host and port is not None else location.host or "",
         error=first_line(item.error_msg or ""),
         group=item.group_id or "",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.statistics import SEGMENTS, ColumnStatistics, TableStatistics
@@ -12,6 +13,7 @@ from hivedruid.catalog.types import BIGINT, DOUBLE
 from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
 from hivedruid.druid.interval_sets import iso, merged
+from hivedruid.errors import DruidError
 from hivedruid.plan.physical import DruidRead, Field
 
 if TYPE_CHECKING:
@@ -120,7 +122,10 @@ def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
 def _counted(known: ColumnStatistics, rows: int, position: int, values: Mapping[str, Any]) -> ColumnStatistics:
     nulls = rows - (values.get(f"n{position}") or 0) > 0
     low, high = values.get(f"min{position}"), values.get(f"max{position}")
-    distinct = round(values.get(f"d{position}") or 0) + nulls
+    estimate = values.get(f"d{position}") or 0
+    if not isfinite(estimate):
+        raise DruidError(f"Druid's number of distinct values is not finite: {estimate}")
+    distinct = round(estimate) + nulls
     return ColumnStatistics(
         distinct, nulls, known.has_multiple_values,
         None if low is None else str(low), None if high is None else str(high),

@@ -245,15 +245,15 @@ class CompactionStatus(_Answer, frozen=True):
     data_source: str
     schedule_status: str
     message: str | None = None
-    segment_count_awaiting_compaction: int = 0
-    interval_count_awaiting_compaction: int = 0
-    bytes_awaiting_compaction: int = 0
-    segment_count_compacted: int = 0
-    interval_count_compacted: int = 0
-    bytes_compacted: int = 0
-    segment_count_skipped: int = 0
-    interval_count_skipped: int = 0
-    bytes_skipped: int = 0
+    segment_count_awaiting_compaction: int | None = None
+    interval_count_awaiting_compaction: int | None = None
+    bytes_awaiting_compaction: int | None = None
+    segment_count_compacted: int | None = None
+    interval_count_compacted: int | None = None
+    bytes_compacted: int | None = None
+    segment_count_skipped: int | None = None
+    interval_count_skipped: int | None = None
+    bytes_skipped: int | None = None
 
 
 class CompactionStatuses(_Answer, frozen=True):
@@ -302,10 +302,10 @@ class SupervisorId(_Answer, frozen=True):
 
 
 class Supervisor(_Answer, frozen=True):
-    """A supervisor that ends while it is listed has no state."""
+    """A supervisor that ends while it is listed has no state. A state of another type than text is one, too."""
 
     id: str
-    state: str | None = None
+    state: Any = None
     detailed_state: str | None = None
     healthy: bool | None = None
     spec: JsonObject | None = None

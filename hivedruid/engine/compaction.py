@@ -16,7 +16,8 @@ class CompactionAmount:
 
 @dataclass(frozen=True)
 class AutomaticCompaction:
-    """The automatic compaction of a data source; the amounts are None until the coordinator has checked it."""
+    """The automatic compaction of a data source; the amounts are None until the coordinator has checked it,
+    and if its answer lacks them."""
 
     data_source: str
     state: str

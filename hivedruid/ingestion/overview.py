@@ -217,7 +217,7 @@ def match(
     supervisor that feeds the data source of a table without a feed is listed under that table, which may be one of
     `druid_tables`; a second one of a data source, which another home or program started, is listed by its id.
     """
-    rest = {s.id: s for s in supervisors if s.type in STREAMS}
+    rest = {s.id: s for s in supervisors if s.type in STREAMS or not s.type}
     started_by = {s.context.get(OWNER_ID) for s in rest.values()}
     by_supervisor: dict[tuple[str, str], list[Task]] = {}
     for task in tasks:

@@ -87,15 +87,19 @@ def _scan(stream: JsonStream, names: list[str]) -> Iterator[Row]:
         if following == ",":
             stream.expect(",")
         columns: list[str] = []
+        has_events = False
         for key in stream.object():
             if key == "columns":
                 columns = stream.value()
                 if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
                     raise _malformed("the columns are not a list of names", columns)
             elif key == "events":
+                has_events = True
                 yield from map(_picked(columns, names), _lists(stream.array(), len(columns)))
             else:
                 stream.value()
+        if not has_events:
+            raise _malformed("an item without 'events'", {"columns": columns})
     stream.expect("]")
 
 

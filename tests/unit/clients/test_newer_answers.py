@@ -47,6 +47,7 @@ class Druid37:
     def __init__(self) -> None:
         self.is_away = False
         self.is_compacted = False
+        self.has_mark = True
 
     def __call__(self, asked: Asked) -> Answer:
         if asked.path.endswith("/reports") and self.is_away:
@@ -76,7 +77,7 @@ class Druid37:
     def _segment(self) -> dict[str, Any]:
         found: dict[str, Any] = RECORDED["segments"][0]
         if not self.is_compacted:
-            return found | {"lastCompactionState": marked(LOAD.task, SCHEMA, {})}
+            return found | {"lastCompactionState": marked(LOAD.task, SCHEMA, {}) if self.has_mark else {}}
         version = "2026-11-28T20:00:00.000Z"
         return found | {
             "lastCompactionState": {},
@@ -248,3 +249,62 @@ def test_new_values_of_optional_parts(answer: Any, shape: Any) -> None:
                     value,
                 )
     fitted(with_new_keys(answer, random.Random(1)), shape)
+
+
+def run_with(here: World, place: str, answer: Any, text: str) -> str:
+    here.druid.place, here.druid.wrong = place, Answer(json.dumps(answer).encode())
+    return here.run(text)
+
+
+UNKNOWN: tuple[tuple[str, Any, str, str, str], ...] = (
+    ("GET /druid/indexer/v1/supervisor", [{"id": "default.fed", "state": {"name": "PAUSED"}, "spec": known.SPEC}],
+     "SHOW INGESTIONS", '{"name": "PAUSED"}', "STOPPED"),
+    ("GET /druid/indexer/v1/supervisor", [{"id": "default.fed", "state": "RUNNING", "spec": {"type": ["kafka"]}}],
+     "SHOW INGESTIONS", "RUNNING", "STOPPED"),
+    ("GET /druid/indexer/v1/supervisor", [{**known.ANSWERS["GET .*/supervisor"][0], "healthy": {"since": 1}}],
+     "SHOW PROBLEMS", "parse errors", "unhealthy"),
+    ("GET /druid/indexer/v1/task/ended/reports", {"ingestionStatsAndErrors": {"payload": {"rowStats": [1]}}},
+     "SHOW TASK 'ended'", "no report available", "rows processed"),
+    ("GET /druid/indexer/v1/supervisor/default.fed/stats", {"0": {known.TASK_ID: {"totals": [5]}}}, "SHOW INGESTIONS",
+     "'RUNNING', '1/1', None, None, None, None,", "None, 0, "),
+    ("GET /druid/indexer/v1/tasks", [{**known.TASK, "location": {"host": "h", "port": {"plain": 1}}}], "SHOW TASKS",
+     "'h'", "h:None"),
+    ("GET /druid/indexer/v1/compaction/status/datasources",
+     {"latestStatus": [{**known.COMPACTIONS["latestStatus"][0], "bytesAwaitingCompaction": {"all": 1}}]},
+     "SHOW COMPACTIONS", "None, '5 segment(s)", " 0 bytes"),
+)  # fmt: skip
+"""A value of an unknown type, the statement that reads it, what it returns, and what it would be wrong to return."""
+
+
+@pytest.mark.parametrize(("place", "answer", "text", "right", "wrong"), UNKNOWN, ids=lambda value: str(value)[:40])
+def test_a_value_that_cannot_be_read_is_not_taken_for_a_fact(
+    world: tuple[World, list[Asked]], place: str, answer: Any, text: str, right: str, wrong: str
+) -> None:
+    here, _ = world
+    told = run_with(here, place, answer, text)
+    assert right in told
+    assert wrong not in told
+
+
+def test_a_scan_without_rows_is_not_an_empty_result(world: tuple[World, list[Asked]]) -> None:
+    here, _ = world
+    with pytest.raises(DruidError, match=r"the answer to POST .*/druid/v2"):
+        run_with(here, "POST /druid/v2 scan", [{"columns": ["page", "added"]}], "SELECT page, added FROM d")
+
+
+def test_a_number_of_values_that_is_not_finite(world: tuple[World, list[Asked]]) -> None:
+    here, _ = world
+    answer = [{"timestamp": known.NOW, "result": {"d0": float("inf"), "n0": 1, "d1": 1, "n1": 1}}]
+    with pytest.raises(DruidError):
+        run_with(here, "POST /druid/v2 timeseries", answer, "ANALYZE TABLE d COMPUTE STATISTICS FOR COLUMNS page")
+
+
+def test_a_load_whose_segments_are_not_found(druid37: tuple[Druid37, DruidCluster, list[str]]) -> None:
+    """A Druid that does not store the mark of a load: its rows are there, so it is not taken for rolled back."""
+    druid, cluster, _ = druid37
+    druid.has_mark = False
+    journal = Notebook()
+    with pytest.raises(DruidError, match=r"task recorded_1 published 1 segment\(s\), of which 0 are found") as raised:
+        cluster.ingest(LOAD, journal)
+    assert journal.state == "published"
+    assert raised.value.hint is not None
