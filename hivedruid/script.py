@@ -43,10 +43,10 @@ class SourceStatement:
         starts = self._line_starts
         lines_before = bisect_right(starts, start) - 1
         line_start = starts[lines_before]
-        line_end = starts[lines_before + 1] - 1 if lines_before + 1 < len(starts) else len(text)
+        line_end = starts[lines_before + 1] if lines_before + 1 < len(starts) else len(text)
         source_line = self._lines.get(line_start)
         if source_line is None:
-            source_line = self._masked[line_start:line_end].rstrip("\r")
+            source_line = self._masked[line_start:line_end].rstrip("\r\n")
             source_line = " " * (self.column - 1) + source_line if lines_before == 0 else source_line
             self._lines[line_start] = source_line
         column = start - line_start + (self.column if lines_before == 0 else 1)
@@ -56,8 +56,7 @@ class SourceStatement:
     @cached_property
     def _line_starts(self) -> list[int]:
         """The line start offsets of the original text."""
-        text = self.text if self.original is None else self.original
-        return [0, *(match.end() for match in re.finditer("\n", text))]
+        return _line_starts(self.text if self.original is None else self.original)
 
     @cached_property
     def _lines(self) -> dict[int, str]:
@@ -152,6 +151,14 @@ def last_end(text: str) -> int:
     return end
 
 
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+def _line_starts(text: str) -> list[int]:
+    """The offset of each line; lines end as comments do."""
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+
 _BLANK = re.compile(r"[\s\ufeff]+")
 _SOLID = re.compile(r"[^\s\ufeff]")
 
@@ -165,8 +172,6 @@ class _Scanner:
         self.position = 0
         self.start: int | None = None
         self.escapes: list[int] = []
-        self._counted = 0
-        self._line = 1
 
     def begin(self, offset: int) -> None:
         if self.start is None:
@@ -192,19 +197,22 @@ class _Scanner:
         return SourceStatement(text, line, column, self.file, original, tuple((i, i + 1) for i in kept))
 
     def place(self, offset: int) -> tuple[int, int]:
-        """1-based line and column of an offset; offsets must not go back."""
-        self._line += self.text.count("\n", self._counted, offset)
-        self._counted = offset
-        return self._line, offset - self.text.rfind("\n", 0, offset)
+        """1-based line and column of an offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return _line_starts(self.text)
 
     def unterminated(self, match: re.Match[str]) -> ParseError:
         start = match.start()
         line, column = self.place(start)
-        line_end = self.text.find("\n", start)
+        line_end = self._starts[line] if line < len(self._starts) else len(self.text)
         begun = start - column + 1 if self.start is None else min(self.start, start - column + 1)
         shown = mask_from_first(self.text[begun:])
-        source_line = shown[start - column + 1 - begun : (line_end if line_end >= 0 else len(self.text)) - begun]
-        span = Span(line, column, len(match[0]), source_line.rstrip("\r"), self.file)
+        source_line = shown[start - column + 1 - begun : line_end - begun].rstrip("\r\n")
+        span = Span(line, column, len(match[0]), source_line, self.file)
         close = "*/" if match[0] == "/*" else match[0]
         return ParseError(
             f"unterminated {_OPEN_NAMES[match[0]]}: missing closing {close}",

@@ -190,6 +190,22 @@ def test_the_value_of_a_variable_is_not_shown_in_positions() -> None:
     assert "hunter2" not in statement.span(statement.text.index("nope")).source_line
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_places_with_every_end_of_line(end: str) -> None:
+    lines = ["-- c", "SELECT 1;", "  SELECT a,", "   wrong", "FROM t;", "SELECT 'x"]
+    statements = []
+    with pytest.raises(ParseError) as raised:
+        statements += split(end.join(lines))
+    first, second = list(split(end.join(lines[:5])))
+    assert [(one.line, one.column) for one in (first, second)] == [(2, 1), (3, 3)]
+    start = second.text.index("wrong")
+    span = second.span(start, start + 5)
+    assert (span.line, span.column, span.length, span.source_line) == (4, 4, 5, "   wrong")
+    unterminated = raised.value.span
+    assert unterminated is not None
+    assert (unterminated.line, unterminated.column, unterminated.source_line) == (6, 8, "SELECT 'x")
+
+
 @given(st.text(alphabet="ab;'\"`\\-/*\n\r ${}:é", max_size=60))
 def test_any_text_is_split_or_refused(text: str) -> None:
     refusal: HiveDruidError | None = None
