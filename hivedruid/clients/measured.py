@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients import wire
 from hivedruid.druid.syntax import quote
+from hivedruid.errors import DruidError
 from hivedruid.jobs.staged import NumberType, Sum
 
 if TYPE_CHECKING:
@@ -97,14 +99,14 @@ def measured(
         "aggregations": aggregations,
     }  # fmt: skip
     found = cluster.answer(query, wire.Timeseries)
-    result = found[0].result if found else {}
+    result = found[0].result if found else {"rows": 0}
     sums = {
         field: Sum(
             _number(result.get(f"sum{number}"), kind), float(_number(result.get(f"size{number}"), "DOUBLE"))
         )
         for number, (field, kind) in enumerate(measures.fields.items())
     }  # fmt: skip
-    return Measured(int(result.get("rows") or 0), sums)
+    return Measured(_rows(result), sums)
 
 
 def _only(segments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -112,6 +114,16 @@ def _only(segments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"type": "segments", "segments": list(segments)}
 
 
+def _rows(result: Mapping[str, Any]) -> int:
+    """Rows are rolled back if their number differs, so that another answer than a number is not one."""
+    rows = result.get("rows")
+    if not isinstance(rows, int):
+        raise DruidError(f"the number of rows in Druid cannot be read: the answer has {json.dumps(rows)}")
+    return rows
+
+
 def _number(value: Any, kind: NumberType) -> int | float:
     """Sums of no rows are null; NaN and infinities come as text."""
-    return (int(value) if isinstance(value, int | float) else 0) if kind == "LONG" else float(value or 0)
+    if kind == "LONG" and value is not None and not isinstance(value, int):
+        raise DruidError(f"the sum of a column in Druid cannot be read: the answer has {json.dumps(value)}")
+    return value or 0 if kind == "LONG" else float(value or 0)

@@ -48,6 +48,7 @@ class Druid37:
         self.is_away = False
         self.is_compacted = False
         self.has_mark = True
+        self.rows: Any = 3
 
     def __call__(self, asked: Asked) -> Answer:
         if asked.path.endswith("/reports") and self.is_away:
@@ -58,7 +59,7 @@ class Druid37:
         where = f"{asked.method} {asked.path.partition('?')[0]}"
         if where == "POST /druid/v2":
             is_total = json.loads(asked.body)["queryType"] == "timeseries"
-            return [{"result": {"rows": 3}}] if is_total else RECORDED["metadata"]
+            return [{"result": {"rows": self.rows}}] if is_total else RECORDED["metadata"]
         if asked.method == "POST" and where.endswith("/task"):
             self.is_compacted = True
             return {"task": json.loads(asked.body)["id"]}
@@ -308,3 +309,14 @@ def test_a_load_whose_segments_are_not_found(druid37: tuple[Druid37, DruidCluste
         cluster.ingest(LOAD, journal)
     assert journal.state == "published"
     assert raised.value.hint is not None
+
+
+@pytest.mark.parametrize("rows", ["NaN", None, 2.5, float("nan")])
+def test_a_number_of_rows_that_cannot_be_read(druid37: tuple[Druid37, DruidCluster, list[str]], rows: Any) -> None:
+    """It is not taken for another number of rows: the load would be rolled back."""
+    druid, cluster, _ = druid37
+    druid.rows = rows
+    journal = Notebook()
+    with pytest.raises(DruidError, match="the number of rows in Druid cannot be read"):
+        cluster.ingest(LOAD, journal)
+    assert journal.state == "published"
