@@ -66,7 +66,7 @@ def keep_function_names(tokens: list[Token]) -> list[Token]:
             and token.token_type != TokenType.STRING
             and kept[position] is token
             and (token.text.upper() in known or _is_plain_position(tokens, position))
-            and not (token.token_type == TokenType.IDENTIFIER and _is_new_name(tokens, position))
+            and not _is_new_name(tokens, position)
             and not _is_script(tokens, position)
         ):
             kept[position] = Token(
@@ -81,13 +81,31 @@ def _is_script(tokens: list[Token], position: int) -> bool:
     return is_first and tokens[position].token_type == TokenType.VAR and tokens[position].text.upper() == "TRANSFORM"
 
 
-_BEFORE_NEW_NAME = {TokenType.ALIAS, TokenType.WITH, TokenType.INTO, TokenType.TABLE, TokenType.DOT}
-_BEFORE_NEW_NAME |= {TokenType.IDENTIFIER, TokenType.VAR, TokenType.R_PAREN}
+_BEFORE_PLAIN_NAME = {TokenType.ALIAS, TokenType.WITH, TokenType.R_PAREN}
+_BEFORE_QUOTED_NAME = _BEFORE_PLAIN_NAME | {
+    TokenType.INTO, TokenType.TABLE, TokenType.DOT, TokenType.IDENTIFIER, TokenType.VAR,
+}  # fmt: skip
 
 
 def _is_new_name(tokens: list[Token], position: int) -> bool:
-    """Whether a quoted name is that of a table or alias, whose columns follow in parentheses."""
-    return position > 0 and tokens[position - 1].token_type in _BEFORE_NEW_NAME
+    """Whether a name is that of a table or alias, whose columns follow in parentheses."""
+    is_quoted = tokens[position].token_type == TokenType.IDENTIFIER
+    before = tokens[position - 1].token_type if position > 0 else None
+    if before == TokenType.COMMA:
+        return _is_later_cte(tokens, position)
+    return before in (_BEFORE_QUOTED_NAME if is_quoted else _BEFORE_PLAIN_NAME)
+
+
+def _is_later_cte(tokens: list[Token], position: int) -> bool:
+    """Whether it is the name of another CTE: `, name (columns) AS (query)`; the columns have no parentheses."""
+    end = position + 2
+    while end < len(tokens) and tokens[end].token_type not in (TokenType.L_PAREN, TokenType.R_PAREN):
+        end += 1
+    after = [token.token_type for token in tokens[end : end + 4]]
+    return after[:3] == [TokenType.R_PAREN, TokenType.ALIAS, TokenType.L_PAREN] and after[3:] in _QUERIES
+
+
+_QUERIES = ([TokenType.SELECT], [TokenType.WITH], [TokenType.FROM], [TokenType.VALUES], [TokenType.L_PAREN])
 
 
 def _is_plain_position(tokens: list[Token], position: int) -> bool:
