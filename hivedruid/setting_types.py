@@ -34,8 +34,13 @@ SettingType = Literal[
 EMBEDDED = "embedded:"
 """The druid.url of the embedded store."""
 
-PERIOD = re.compile(r"P(?=[\dT])(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d{1,3})?S)?)?", re.ASCII)
-"""An ISO 8601 period as Joda reads it."""
+_NUMBER = r"\d{1,9}"
+PERIOD = re.compile(
+    rf"P(?=[\dT])({_NUMBER}Y)?({_NUMBER}M)?({_NUMBER}W)?({_NUMBER}D)?"
+    rf"(T(?=\d)({_NUMBER}H)?({_NUMBER}M)?({_NUMBER}([.,]\d{{1,3}})?S)?)?",
+    re.ASCII,
+)
+"""An ISO 8601 period as Joda reads it, whose numbers are integers of 32 bits."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _expire(source: SourceStatement, cursor: Cursor, name: TableName, start: int
     retain = None
     if cursor.word() == "(":
         text = _quoted(cursor)
-        if re.fullmatch(r"\s*\d+(\s*,\s*\d+)*\s*", text, re.ASCII):
+        if re.fullmatch(r"\s*\d{1,19}(\s*,\s*\d{1,19})*\s*", text, re.ASCII):
             ids = tuple(map(int, text.split(",")))
         else:
             times = (text,)

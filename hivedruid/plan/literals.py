@@ -190,24 +190,28 @@ def parse_interval_text(text: str, type_: HiveType) -> tuple[int, int] | None:
     return parse_interval(text, INTERVAL_TEXTS[type_]) if re.fullmatch(INTERVAL_TEXT, text, re.ASCII) else None
 
 
+_PART = r"\d{1,18}"
+"""More digits are beyond every interval."""
+
+
 def parse_interval(text: str, unit: str) -> tuple[int, int] | None:
     """`INTERVAL 'text' unit` as (months, microseconds); units singular or plural, YEAR TO MONTH, DAY TO SECOND."""
     unit = unit.lower()
     sign = -1 if text.strip().startswith("-") else 1
     bare = text.strip().lstrip("+-")
     if unit == "year to month":
-        match = re.fullmatch(r"(\d+)-(\d+)", bare)
+        match = re.fullmatch(rf"({_PART})-({_PART})", bare)
         return (sign * (int(match[1]) * 12 + int(match[2])), 0) if match else None
     if unit == "day to second":
-        match = re.fullmatch(r"(\d+) (\d+):(\d+)(?::(\d+)(?:\.(\d+))?)?", bare)
+        match = re.fullmatch(rf"({_PART}) ({_PART}):({_PART})(?::({_PART})(?:\.(\d+))?)?", bare)
         if not match:
             return None
         seconds = ((int(match[1]) * 24 + int(match[2])) * 60 + int(match[3])) * 60 + int(match[4] or 0)
         return (0, sign * (seconds * 1_000_000 + int((match[5] or "").ljust(6, "0")[:6] or 0)))
     unit = unit.removesuffix("s")
-    if unit in _UNIT_MONTHS and re.fullmatch(r"\d+", bare):
+    if unit in _UNIT_MONTHS and re.fullmatch(_PART, bare):
         return (sign * int(bare) * _UNIT_MONTHS[unit], 0)
-    if unit in _UNIT_MICROS and re.fullmatch(r"\d+(\.\d+)?", bare):
+    if unit in _UNIT_MICROS and re.fullmatch(rf"{_PART}(\.\d+)?", bare):
         return (0, sign * int(Decimal(bare) * _UNIT_MICROS[unit]))
     return None
 

@@ -18,8 +18,8 @@ INTEGER_BLANKS = r"[\t-\r\x1c-\x20]*"
 _DECIMAL_BLANKS = r"[\t\x0b\f\x20]*"
 """FastHiveDecimalImpl: a line break is not a blank."""
 
-_UNSIGNED = r"(?:[0-9]+[.]?[0-9]*|[.][0-9]+)"
-_HEX = r"0[xX](?:[0-9a-fA-F]+[.]?[0-9a-fA-F]*|[.][0-9a-fA-F]+)[pP][+-]?[0-9]+"
+_UNSIGNED = r"(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)"
+_HEX = r"0[xX](?:[0-9a-fA-F]+(?:[.][0-9a-fA-F]*)?|[.][0-9a-fA-F]+)[pP][+-]?[0-9]+"
 INTEGER_TEXT = rf"{INTEGER_BLANKS}[+-]?{_UNSIGNED}{INTEGER_BLANKS}"
 """Digits after the decimal point are dropped."""
 DOUBLE_TEXT = (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hivedruid.setting_types import PERIOD, seconds
 
-_OFFSETS = re.compile(r"\s*\d+\s*:\s*\d+\s*(,\s*\d+\s*:\s*\d+\s*)*", re.ASCII)
+_OFFSETS = re.compile(r"\s*\d{1,9}\s*:\s*\d{1,19}\s*(,\s*\d{1,9}\s*:\s*\d{1,19}\s*)*", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{4}-\d{1,2}-\d{1,2}( \d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?", re.ASCII)
 _SHARE = re.compile(r"\d+(\.\d+)?", re.ASCII)
 _TABLE = re.compile(r"(\w+\.)?\w+", re.ASCII)
@@ -34,11 +34,11 @@ def _is_period(text: str) -> bool:
 
 
 def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and int(text) > 0
+    return _is_number(text) and int(text) > 0
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    return re.fullmatch("[0-9]{1,18}", text) is not None
 
 
 def _is_share(text: str) -> bool:

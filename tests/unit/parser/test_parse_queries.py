@@ -166,6 +166,11 @@ def test_a_number_of_thousands_of_digits_is_too_long(text: str) -> None:
         one(text.format("9" * 5000))
 
 
+def test_snapshots_of_thousands_of_digits_are_a_time() -> None:
+    """It is refused as one when the statement is planned."""
+    assert one(f"ALTER TABLE t EXECUTE EXPIRE_SNAPSHOTS('{'9' * 5000}')").ids == ()
+
+
 @pytest.mark.parametrize("text", ["SELECT 0x1F", "SELECT 1, 0Xff AS a", "SELECT a FROM t WHERE a = 0x1F"])
 def test_a_hexadecimal_number_is_not_zero_with_an_alias(text: str) -> None:
     (source,) = split(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivedruid.plan import literals
+from hivedruid.plan import literals, number_text
 
 TIMESTAMPS = [
     ("2020-01-02", datetime(2020, 1, 2)),
@@ -99,6 +100,34 @@ INTERVALS = [
 @pytest.mark.parametrize(("text", "unit", "expected"), INTERVALS)
 def test_parse_interval(text: str, unit: str, expected: tuple[int, int] | None) -> None:
     assert literals.parse_interval(text, unit) == expected
+
+
+NINES = "9" * 6000
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        (NINES, "day"), (NINES, "year"), (f"-{NINES}.5", "second"), (f"{NINES}-1", "year to month"), (f"1-{NINES}", "year to month"),
+        (f"{NINES} 01:00:00", "day to second"), (f"1 {NINES}:00:00", "day to second"), (f"{'0' * 6000}1", "day"),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_an_interval_of_thousands_of_digits_is_invalid(text: str, unit: str) -> None:
+    assert literals.parse_interval(text, unit) is None
+
+
+def test_digits_of_a_fraction_do_not_count() -> None:
+    assert literals.parse_interval(f"1 00:00:00.{NINES}", "day to second") == (0, 86_400_999_999)
+
+
+@pytest.mark.parametrize(
+    ("parse", "expected"),
+    [(number_text.parse_integer, None), (number_text.parse_double, None), (number_text.parse_decimal, None)],
+)
+def test_a_string_of_many_digits_is_read_in_linear_time(parse: Callable[[str], object], expected: object) -> None:
+    """Patterns with two ways to read the same digits take minutes for such a string."""
+    assert parse("9" * 200_000 + "x") is expected
 
 
 @given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)))
