@@ -55,7 +55,10 @@ class ConfigurationFile:
         except UnicodeDecodeError:
             raise UsageError(f"{path} is not UTF-8 text") from None
         except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from None
+            raise UsageError(
+                f"cannot read {path}: {error.strerror}",
+                hint=f"check the permissions of {path.parent} and what is in it",
+            ) from None
         return cls(path, text)
 
     def place(self, entry: Entry) -> str:

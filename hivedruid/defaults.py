@@ -18,6 +18,12 @@ def default_home() -> Path:
     return Path(os.environ.get("HIVEDRUID_HOME") or Path.home() / ".hivedruid")
 
 
+def cache_folder() -> Path:
+    """The folder of downloads, and of what can be made again: `hivedruid` in the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "hivedruid"
+
+
 def read(home: Path) -> dict[str, str]:
     """The defaults of a home; empty if the file does not exist. Raises UsageError if it is not a JSON object."""
     path = home / FILE

@@ -14,6 +14,14 @@ _FOLDERS = ("external", "local", "locks", "logs", "scratch", "segments", "spark"
 _FILES = ("catalog.sqlite", "defaults.json", "history", "iceberg.sqlite", "init.sql")
 
 
+def is_read_only(home: Path) -> bool:
+    """Whether a home can be read, but not be changed by this process: its disk, its folder or its catalog is
+    read-only."""
+    catalog = home / "catalog.sqlite"
+    can_write = os.access(home, os.W_OK) and (os.access(catalog, os.W_OK) or not os.access(catalog, os.F_OK))
+    return not can_write and os.access(home, os.R_OK | os.X_OK) and home.is_dir()
+
+
 def private_folder(folder: Path) -> None:
     """Create a folder and missing parents; only the folder itself is made private."""
     if not folder.is_dir():

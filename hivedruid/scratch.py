@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hivedruid.private import private_folder
+from hivedruid.defaults import cache_folder
+from hivedruid.errors import ExecutionError
+from hivedruid.private import is_read_only, private_folder
 from hivedruid.processes import is_running
 
 
-def fresh_folder(parent: Path) -> Path:
-    """The path of a new, unique folder below `parent`, which is not created yet. Leftovers are removed."""
+def working_folder(home: Path) -> Path:
+    """The folder of what ends with a process or with Spark's server: the home; for one that can only be read, a folder
+    in this user's cache."""
+    if not is_read_only(home):
+        return home
+    name = hashlib.sha256(os.fsencode(home.absolute())).hexdigest()
+    return cache_folder().absolute() / "homes" / name[:32]
+
+
+def scratch_folder(home: Path) -> Path:
+    """The folder of the temporary folders of a home."""
+    return working_folder(home) / "scratch"
+
+
+def make_scratch(*folders: Path) -> None:
+    """Create folders that only this user can access, an outer one first. Raises ExecutionError."""
+    for folder in folders:
+        try:
+            private_folder(folder)
+        except OSError as error:
+            raise ExecutionError(
+                f"cannot create the folder {folder}: {error.strerror or error}",
+                hint="free space on the disk or check its permissions; for a home folder that is read-only, set"
+                " XDG_CACHE_HOME to a folder that you may write to",
+            ) from error
+
+
+def fresh_folder(home: Path) -> Path:
+    """The path of a new, unique scratch folder of a home, which is not created yet. Leftovers are removed."""
+    parent = scratch_folder(home)
     remove_leftovers(parent)
     return parent / new_name()
 
@@ -35,13 +66,12 @@ def remove_leftovers(parent: Path) -> None:
 
 def folder_of_rows(home: Path) -> Path:
     """The path of a new folder for the rows of a temporary table, in a scratch folder of its own."""
-    return home / "scratch" / new_name() / "rows"
+    return scratch_folder(home) / new_name() / "rows"
 
 
 def make_room(rows: Path) -> None:
     """Create the scratch folder that will contain the folder of `folder_of_rows`; only this user can access it."""
-    private_folder(rows.parent.parent)
-    private_folder(rows.parent)
+    make_scratch(rows.parent.parent, rows.parent)
 
 
 def remove_rows(location: str | None) -> None:
@@ -55,9 +85,8 @@ def remove_rows(location: str | None) -> None:
 @contextmanager
 def private_scratch(home: Path) -> Iterator[Path]:
     """A new folder of a home, for the duration of the block, that only this user can access."""
-    folder = fresh_folder(home / "scratch")
-    private_folder(folder.parent)
-    private_folder(folder)
+    folder = fresh_folder(home)
+    make_scratch(folder.parent, folder)
     try:
         yield folder
     finally:

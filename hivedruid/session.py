@@ -34,7 +34,7 @@ from hivedruid.locations import anchored
 from hivedruid.positions import items_with_position, with_position
 from hivedruid.query_log import LogEntry, QueryLog, new_id
 from hivedruid.results import Result, text_result, through
-from hivedruid.scratch import remove_leftovers, remove_rows
+from hivedruid.scratch import remove_leftovers, remove_rows, scratch_folder
 from hivedruid.script import SourceStatement
 from hivedruid.secret_text import mask_text, redact, remember, remember_statement
 from hivedruid.secrets import is_secret
@@ -121,7 +121,7 @@ class Session:
         self._spark: SparkRunner | None = None
         self._kept: KeptSecrets | None = None
         if not dry_run:
-            remove_leftovers(self.home / "scratch")
+            remove_leftovers(scratch_folder(self.home))
         self._note_setting = noted_once(note)
         self._noted_places: set[tuple[str, str]] = set()
         for key, text in (hiveconf or {}).items():

@@ -5,10 +5,12 @@ SQLite's own wait is silent, and Ctrl-C does not interrupt it. So it is short he
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic, time
 from typing import Any, Literal, TypeVar
 
@@ -70,6 +72,22 @@ def connect(
     )  # fmt: skip
     connection.path, connection.patience = path, patience
     return connection
+
+
+def copy_file(path: Path, target: sqlite3.Connection, *, patience: float) -> None:
+    """Copy a database file. Where SQLite cannot create the files of its log, they are copied first."""
+    try:
+        with closing(connect(path, mode="ro", patience=patience)) as source:
+            source.backup(target)
+    except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK):
+            raise
+        with TemporaryDirectory() as folder:
+            for name in (path.name, f"{path.name}-wal"):
+                with suppress(FileNotFoundError):
+                    (Path(folder) / name).write_bytes((path.parent / name).read_bytes())
+            with closing(connect(Path(folder) / path.name, mode="rw", patience=patience)) as source:
+                source.backup(target)
 
 
 def in_memory(factory: type[AnyConnection]) -> AnyConnection:

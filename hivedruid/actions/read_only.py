@@ -1,6 +1,7 @@
 """Refuse statements that would change databases or tables of other catalogs. In a Hive metastore INSERT into external
 tables of files is allowed, and what changes rows of Iceberg tables, with hivedruid.catalog = metastore also CREATE and
-DROP; in the Iceberg catalog of a database, what changes rows, CREATE and DROP TABLE."""
+DROP; in the Iceberg catalog of a database, what changes rows, CREATE and DROP TABLE. In a home that can only be read,
+all statements are refused that would change it."""
 
 from __future__ import annotations
 
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.families import family_of
+from hivedruid.catalog.failures import read_only_home
+from hivedruid.catalog.opening import is_shared
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
+from hivedruid.private import is_read_only
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
@@ -19,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
-    """Raises UnsupportedError, with the position of the name."""
+    """Raises UnsupportedError, with the position of the name, and ExecutionError for a home that is read-only."""
+    if not facts.plan_only and is_read_only(facts.home) and not is_shared(facts.catalog):
+        _refuse_in_home(statement, tables, facts)
     from hivedruid.parser.statements.partitioning import ExchangePartition
     from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
 
@@ -60,6 +66,31 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
                 span=span,
                 hint=f"SET hivedruid.catalog=metastore, or run CREATE DATABASE {database} for tables of the home",
             )
+
+
+def _refuse_in_home(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> None:
+    """Refuse what would change the home, before a first step of it changes something elsewhere."""
+    from hivedruid.parser.statements.ddl import CreateFunction, CreateTable, CreateView, DropFunction, UseDatabase
+    from hivedruid.parser.statements.writing import Insert, LoadData
+
+    if _only_shows(statement) or isinstance(statement, UseDatabase):
+        return
+    if isinstance(statement, CreateFunction | CreateTable | CreateView | DropFunction):
+        if statement.temporary:
+            return
+    elif names := list(_changed(statement, may_drop=False)):
+        changed = [tables.get(((name.database or facts.database).lower(), name.name.lower())) for name in names]
+        rows_only = isinstance(statement, Insert | LoadData)
+        if all(table is None or table.is_temporary or (rows_only and _is_elsewhere(table)) for table in changed):
+            return
+    elif isinstance(statement, Insert):  # into directories
+        return
+    raise read_only_home(facts.home)
+
+
+def _is_elsewhere(table: Table) -> bool:
+    """Whether INSERT changes nothing in the home: the table is in another catalog, or only its files change."""
+    return bool(table.metastore or table.iceberg) or (table.kind == "files" and not table.has_partitions)
 
 
 def _refused(table: Table, span: Span | None, hint: str = "") -> UnsupportedError:
@@ -113,7 +144,7 @@ def _check_write(table: Table, what: str, why: tuple[str, str] | None, span: Spa
 def _changed(statement: Statement, *, may_drop: bool) -> Iterator[TableName]:
     """The existing tables that a statement would change. A statement that creates one checks the name itself."""
     family = family_of(statement)
-    if family in ("select", "utility", "watching") or _only_shows(statement):
+    if _only_shows(statement):
         return
     from hivedruid.parser.statements.ddl import CreateTable, CreateView, DropTable, DropView
     from hivedruid.parser.statements.materialized import CreateMaterializedView
@@ -131,7 +162,7 @@ def _changed(statement: Statement, *, may_drop: bool) -> Iterator[TableName]:
         case CreateStream():
             yield statement.into
         case Insert():
-            yield from (target.table for target in statement.targets)
+            yield from (target.table for target in statement.targets if target.directory is None)
         case _ if family != "streaming":  # a stream is not a table
             values = (getattr(statement, item.name) for item in fields(statement))
             yield from (value for value in values if isinstance(value, TableName))
@@ -140,15 +171,30 @@ def _changed(statement: Statement, *, may_drop: bool) -> Iterator[TableName]:
 
 
 def _only_shows(statement: Statement) -> bool:
+    """Whether a statement reads, or only changes the session."""
     match family_of(statement):
+        case "select" | "utility" | "watching":
+            return True
+        case "materialized":
+            from hivedruid.parser.statements.materialized import ShowMaterializedViews
+
+            return isinstance(statement, ShowMaterializedViews)
+        case "streaming":
+            from hivedruid.parser.statements.streaming import DescribeStream, ShowBatches, ShowCheckpoints, ShowStreams
+
+            return isinstance(statement, ShowStreams | ShowBatches | ShowCheckpoints | DescribeStream)
+        case "tiering":
+            from hivedruid.parser.statements.tiering import ShowArchives, VerifyTable
+
+            return isinstance(statement, ShowArchives | VerifyTable)
         case "partitioning":
             from hivedruid.parser.statements.partitioning import DescribePartition, ShowPartitions
 
             return isinstance(statement, ShowPartitions | DescribePartition)
         case "writing":
-            from hivedruid.parser.statements.writing import ShowJobs
+            from hivedruid.parser.statements.writing import DescribeJob, ShowJobs
 
-            return isinstance(statement, ShowJobs)
+            return isinstance(statement, ShowJobs | DescribeJob)
         case "compacting":
             from hivedruid.parser.statements.compacting import CompactTable
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hivedruid.catalog.carried_over import add_functions
-from hivedruid.catalog.failures import hint_of, lost_catalog
+from hivedruid.catalog.failures import RESTORE, hint_of, lost_catalog
 from hivedruid.catalog.migrations import MIGRATIONS
 from hivedruid.errors import ExecutionError
-from hivedruid.private import private_file, private_home
-from hivedruid.sqlite_waits import CatalogConnection, connect, in_memory
+from hivedruid.private import is_read_only, private_file, private_home
+from hivedruid.sqlite_waits import CatalogConnection, connect, copy_file, in_memory
 
 FILE_NAME = "catalog.sqlite"
 BUSY = 30.0
@@ -41,7 +39,7 @@ def open_database(home: Path) -> CatalogConnection:
     wrote it.
     """
     path = home / FILE_NAME
-    if path.is_file() and not (os.access(home, os.W_OK) and os.access(path, os.W_OK)):
+    if is_read_only(home) and path.is_file():
         connection = copy_database(home)
         connection.execute("PRAGMA query_only = ON")
         return connection
@@ -62,14 +60,19 @@ def open_database(home: Path) -> CatalogConnection:
 
 def _hint(home: Path, error: Exception) -> str:
     """What to do about a catalog that cannot be opened."""
-    if home.exists() and not home.is_dir():
+    path = home / FILE_NAME
+    if os.path.lexists(home) and not os.path.isdir(home):  # noqa: PTH112 - is_dir raises PermissionError
         return f"{home} is not a folder: choose another one with --home"
+    if folder := next(filter(os.path.isdir, (path, f"{path}-wal", f"{path}-journal")), None):
+        return f"{folder} is a folder: move it away; {RESTORE}"
+    if os.access(path, os.F_OK) and not os.access(path, os.R_OK):
+        return f"check the permissions of {path}, or choose another folder with --home"
     return hint_of(error)
 
 
 def _check_present(home: Path, path: Path) -> None:
     """Raises ExecutionError if the catalog is missing or empty, but the home has rows of tables."""
-    if path.exists() and (not path.is_file() or path.stat().st_size >= _SMALLEST):
+    if os.access(path, os.F_OK) and (not path.is_file() or path.stat().st_size >= _SMALLEST):
         return
     found = [text for folder, text in _HELD.items() if _has_entries(home / folder)]
     if found:
@@ -93,29 +96,13 @@ def copy_database(home: Path) -> CatalogConnection:
     connection = in_memory(CatalogConnection)
     try:
         if path.exists():
-            _copy(path, connection)
+            copy_file(path, connection, patience=BUSY)
         connection.execute("PRAGMA foreign_keys = ON")
         _version(connection, path)
         migrate(connection)
     except (OSError, sqlite3.Error) as error:
         raise ExecutionError(f"cannot read the catalog {path}: {error}", hint=_hint(home, error)) from error
     return connection
-
-
-def _copy(path: Path, target: sqlite3.Connection) -> None:
-    """Copy a database file. Where SQLite cannot create the files of its log, they are copied first."""
-    try:
-        with closing(connect(path, mode="ro", patience=BUSY)) as source:
-            source.backup(target)
-    except sqlite3.OperationalError:
-        if os.access(path.parent, os.W_OK):
-            raise
-        with TemporaryDirectory() as folder:
-            for name in (path.name, f"{path.name}-wal"):
-                with suppress(FileNotFoundError):
-                    (Path(folder) / name).write_bytes((path.parent / name).read_bytes())
-            with closing(connect(Path(folder) / path.name, mode="rw", patience=BUSY)) as source:
-                source.backup(target)
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:

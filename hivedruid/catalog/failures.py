@@ -9,7 +9,7 @@ from errno import EACCES, EDQUOT, ENOSPC, EPERM, EROFS
 
 from hivedruid.errors import ExecutionError
 
-_RESTORE = (
+RESTORE = (
     "restore catalog.sqlite from a backup, with its catalog.sqlite-wal if the backup has one; the rows of the tables"
     " are in other files of the home folder"
 )
@@ -20,8 +20,8 @@ _LOCAL = "choose a folder on a local disk with --home; SQLite's locks do not wor
 _BY_CODE = {
     sqlite3.SQLITE_FULL: _FREE,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_CORRUPT: _RESTORE,
-    sqlite3.SQLITE_NOTADB: _RESTORE,
+    sqlite3.SQLITE_CORRUPT: RESTORE,
+    sqlite3.SQLITE_NOTADB: RESTORE,
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
 }
@@ -38,7 +38,7 @@ def hint_of(error: Exception) -> str:
 def catalog_error(error: sqlite3.Error) -> ExecutionError:
     """The error for a failed statement of SQLite."""
     if _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return ExecutionError(f"the catalog is damaged: {error}", hint=_RESTORE)
+        return ExecutionError(f"the catalog is damaged: {error}", hint=RESTORE)
     if _code(error) == sqlite3.SQLITE_READONLY:
         return ExecutionError("cannot write the catalog: the home folder is read-only", hint=_READ_ONLY)
     return ExecutionError(f"cannot write the catalog: {error}", hint=hint_of(error))
@@ -53,11 +53,16 @@ def catalog_errors() -> Iterator[None]:
         raise catalog_error(error) from error
 
 
+def read_only_home(home: object) -> ExecutionError:
+    """The error for a statement that would change a home that can only be read."""
+    return ExecutionError(f"the home folder {home} is read-only", hint=_READ_ONLY)
+
+
 def lost_catalog(path: object, evidence: str) -> ExecutionError:
     """The error for a home with tables whose catalog is missing or empty: a new one would make the loss final."""
     return ExecutionError(
         f"the catalog {path} is missing or empty, but the home folder contains {evidence}",
-        hint=f"{_RESTORE}; to begin with an empty catalog, move them away, or choose another folder with --home",
+        hint=f"{RESTORE}; to begin with an empty catalog, move them away, or choose another folder with --home",
     )
 
 

@@ -89,9 +89,11 @@ def _home(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
     from hivedruid.catalog.database import FILE_NAME
     from hivedruid.catalog.opening import catalog_url, read_catalog
+    from hivedruid.private import is_read_only
 
     there = next(folder for folder in (home, *home.parents) if folder.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+    can_be_read = is_read_only(home) and (home / FILE_NAME).exists()
+    if not there.is_dir() or not (can_be_read or os.access(there, os.W_OK | os.X_OK)):
         yield Check(feature, MISSING, f"{there} is not writable", "specify another folder with --home")
         return
     free, url = f"{shutil.disk_usage(there).free / 1e9:.1f} GB free", catalog_url(settings)
@@ -100,6 +102,9 @@ def _home(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
         yield from _shared_catalog(feature, settings)
         return
     read_catalog(home, settings).close()
+    if can_be_read:
+        yield Check(feature, LATER, f"{home} is read-only: tables can be read", "to change tables, use another --home")
+        return
     known = "catalog is readable" if (home / FILE_NAME).exists() else "no catalog yet"
     yield Check(feature, OK, f"{home}: {known}, {free}")
 
@@ -147,7 +152,8 @@ def _spark(feature: str, home: Path, settings: Settings) -> Iterator[Check]:
 
 
 def _artifacts(feature: str, _home: Path, _: Settings) -> Iterator[Check]:
-    from hivedruid.local.artifacts import cache_folder, cached, locked_group
+    from hivedruid.defaults import cache_folder
+    from hivedruid.local.artifacts import cached, locked_group
 
     groups = {
         "Iceberg and Kafka tables": locked_group("spark"),

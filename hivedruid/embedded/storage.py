@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hivedruid import locks
 from hivedruid.embedded.manifest import Manifest
-from hivedruid.private import private_folder
+from hivedruid.private import is_read_only, private_folder
+from hivedruid.scratch import working_folder
 
 FLUSHES = 16
 """Files that are flushed to disk at the same time."""
@@ -32,11 +33,11 @@ class Storage:
 
     @property
     def temporary(self) -> Path:
-        return self.home / "tmp"
+        return working_folder(self.home) / "tmp"
 
     def reading(self) -> AbstractContextManager[None]:
         """The lock of a query, held from reading the manifest to the last row; none in a home that can only be read."""
-        if self.home.is_dir() and not os.access(self.home, os.W_OK):
+        if is_read_only(self.home):
             return nullcontext()
         return locks.shared(self._segments / "readers.lock")
 
@@ -68,8 +69,8 @@ class Storage:
 
     def clean(self) -> None:
         """Delete the files of unused segments and of crashed writers; files that may be in use are kept until the next
-        time."""
-        if not self._segments.is_dir() or self._manifest.in_transaction:
+        time. Nothing is deleted in a home that can only be read."""
+        if is_read_only(self.home) or not self._segments.is_dir() or self._manifest.in_transaction:
             return
         unused = self._manifest.unused_paths()
         if unused:

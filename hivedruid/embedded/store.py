@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -242,9 +242,11 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
         return self._duck
 
     def _reconcile(self) -> None:
-        """Delete, once, the files that crashed or replaced ingestions left behind."""
+        """Delete, once, the files that crashed or replaced ingestions left behind, if the folder can be read: an error
+        of reading it is that of the query."""
         if not self._reconciled:
-            self._storage.clean()
+            with suppress(PermissionError):
+                self._storage.clean()
             self._reconciled = True
 
     def _plan(self, query: Mapping[str, Any]) -> Plan:

@@ -20,8 +20,9 @@ from hivedruid.errors import ExecutionError
 from hivedruid.iceberg.files import TableFiles, read_files
 from hivedruid.iceberg.history import TableHistory, read_history
 from hivedruid.iceberg.metadata import TableState, document, local_path, read
-from hivedruid.private import private_file, private_folder, private_home
-from hivedruid.sqlite_waits import connect
+from hivedruid.private import is_read_only, private_file, private_folder, private_home
+from hivedruid.scratch import working_folder
+from hivedruid.sqlite_waits import CatalogConnection, connect, copy_file, in_memory
 
 FILE_NAME = "iceberg.sqlite"
 CATALOG = "hivedruid"
@@ -52,9 +53,10 @@ _KEY = f"catalog_name = '{CATALOG}' AND table_namespace = '{NAMESPACE}' AND tabl
 
 def properties(home: Path) -> dict[str, str]:
     """The properties of the catalog for Iceberg."""
+    file = catalog_file(working_folder(home))
     return {
         "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
-        "uri": f"jdbc:sqlite:{catalog_file(home).as_uri()}?journal_mode=WAL&busy_timeout={BUSY * 1000:.0f}",
+        "uri": f"jdbc:sqlite:{file.as_uri()}?journal_mode=WAL&busy_timeout={BUSY * 1000:.0f}",
         "jdbc.schema-version": "V1",
         "warehouse": f"file://{home.absolute() / 'warehouse'}",
     }
@@ -71,9 +73,13 @@ def folder(home: Path, table_id: str) -> Path:
 
 
 def prepare(home: Path) -> None:
-    """Create the catalog if it does not exist. Raises ExecutionError if that is not possible."""
+    """Create the catalog if it does not exist; for a home that can only be read, bring the copy for Spark up to date.
+    Raises ExecutionError if that is not possible."""
     path = catalog_file(home)
     with _errors(path):
+        if is_read_only(home):
+            _copy_for_spark(path, catalog_file(working_folder(home)))
+            return
         private_home(home)
         private_folder(home / "warehouse")
         private_file(path)
@@ -87,13 +93,33 @@ def prepare(home: Path) -> None:
             connection.execute("COMMIT")
 
 
+def _copy_for_spark(path: Path, copy: Path) -> None:
+    private_folder(copy.parent)
+    private_file(copy)
+    with closing(connect(copy, mode="rwc", patience=BUSY)) as target:
+        copy_file(path, target, patience=BUSY)
+
+
+@contextmanager
+def _reading(home: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for reading the catalog; one with a copy if SQLite cannot create the files of its log."""
+    path = catalog_file(home)
+    with _errors(path):
+        if is_read_only(home):
+            connection: sqlite3.Connection = in_memory(CatalogConnection)
+            copy_file(path, connection, patience=BUSY)
+        else:
+            connection = connect(path, mode="rw", patience=BUSY)
+        with closing(connection):
+            yield connection
+
+
 def registered(home: Path, table_id: str) -> str | None:
     """The location of a table's current metadata file in the catalog; None if the catalog does not contain the
     table."""
-    path = catalog_file(home)
-    if not path.exists():
+    if not catalog_file(home).exists():
         return None
-    with _errors(path), closing(connect(path, mode="rw", patience=BUSY)) as connection:
+    with _reading(home) as connection:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'iceberg_tables'").fetchone():
             return None
         query = f"SELECT metadata_location FROM iceberg_tables WHERE {_KEY}"
@@ -103,7 +129,7 @@ def registered(home: Path, table_id: str) -> str | None:
 
 def names(home: Path, prefix: str) -> list[str]:
     """The tables in the catalog whose names begin with `prefix`."""
-    with _errors(catalog_file(home)), closing(connect(catalog_file(home), mode="rw", patience=BUSY)) as connection:
+    with _reading(home) as connection:
         query = "SELECT table_name FROM iceberg_tables WHERE catalog_name = ? AND substr(table_name, 1, ?) = ?"
         return [str(name) for (name,) in connection.execute(query, (CATALOG, len(prefix), prefix))]
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import time
 
-from hivedruid.local.artifacts import cache_folder
+from hivedruid.defaults import cache_folder
 from hivedruid.local.java import version_text
 from hivedruid.private import private_folder
 

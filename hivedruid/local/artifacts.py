@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hivedruid.defaults import cache_folder
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError, did_you_mean
 from hivedruid.locks import Lock
 
@@ -46,12 +46,6 @@ class Artifact:
     @property
     def file_name(self) -> str:
         return f"{self.name}-{self.rev}{f'-{self.classifier}' if self.classifier else ''}.jar"
-
-
-def cache_folder() -> Path:
-    """The folder of cached downloads: `hivedruid` in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "hivedruid"
 
 
 def locked(name: str) -> Artifact:

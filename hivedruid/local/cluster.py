@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hivedruid import defaults
+from hivedruid.catalog.failures import read_only_home
 from hivedruid.errors import ExecutionError, UsageError
 from hivedruid.local import artifacts, processes
 from hivedruid.local.class_data import ClassData
@@ -38,7 +39,7 @@ from hivedruid.local.state import (
     write_state,
 )
 from hivedruid.locks import Lock
-from hivedruid.private import private_folder, private_home
+from hivedruid.private import is_read_only, private_folder, private_home
 
 START_SECONDS = 300.0
 """Seconds to wait for a start, which takes 20 s on an idle machine with two cores, and minutes on a busy one."""
@@ -157,6 +158,8 @@ class LocalCluster:
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         """One `up` or `down` of this home at a time."""
+        if is_read_only(self.home):
+            raise read_only_home(self.home)
         try:
             private_home(self.home)
             private_folder(self.home / "locks")

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+from hivedruid.defaults import cache_folder
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
-from hivedruid.local.artifacts import Artifact, Progress, cache_folder, keep, pyspark_folder
+from hivedruid.local.artifacts import Artifact, Progress, keep, pyspark_folder
 from hivedruid.local.java import java_command
 
 SPARE_BYTES = 50_000_000

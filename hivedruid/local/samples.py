@@ -18,6 +18,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from hivedruid.defaults import cache_folder
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError, did_you_mean
 from hivedruid.local import artifacts
 
@@ -113,7 +114,7 @@ def fetch(name: str, progress: Progress | None = None) -> Path:
 
 
 def _folder() -> Path:
-    return artifacts.cache_folder() / "samples"
+    return cache_folder() / "samples"
 
 
 def _filled(name: str, fill: Callable[[Path], None]) -> Path:

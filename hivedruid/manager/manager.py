@@ -11,6 +11,7 @@ from time import monotonic
 from uuid import uuid4
 
 from hivedruid.actions.streaming import manager as background
+from hivedruid.catalog.failures import read_only_home
 from hivedruid.catalog.named_locks import named_locks
 from hivedruid.catalog.opening import is_shared, still_exists
 from hivedruid.catalog.store import Catalog
@@ -20,7 +21,7 @@ from hivedruid.locks import Lock
 from hivedruid.manager.maintenance import Maintenance
 from hivedruid.manager.turns import Turns
 from hivedruid.manager.worker import Report, Worker
-from hivedruid.private import private_folder
+from hivedruid.private import is_read_only, private_folder
 from hivedruid.processes import is_running
 from hivedruid.session import Session
 from hivedruid.streams.overview import ALIVE, ManagerId
@@ -90,7 +91,9 @@ class Manager:
         self._stopped.set()
 
     def run(self) -> None:
-        """Run streams until `stop` is called, or the home is deleted."""
+        """Run streams until `stop` is called, or the home is deleted. Raises ExecutionError if it is read-only."""
+        if is_read_only(self._home):
+            raise read_only_home(self._home)
         private_folder(background.lock_file(self._home).parent)
         with Lock(background.lock_file(self._home)) as lock, Session(self._home, background="manager") as session:
             streams, busy, first = Streams(session.catalog), monotonic(), _First(self._home, session.catalog, lock)

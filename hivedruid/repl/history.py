@@ -11,6 +11,7 @@ from prompt_toolkit.lexers import Lexer, PygmentsLexer
 from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 
 from hivedruid.errors import ParseError, UsageError
+from hivedruid.private import is_read_only
 from hivedruid.script import split
 from hivedruid.secret_text import mask_text
 
@@ -23,18 +24,21 @@ SHORT = 500
 
 
 class History(FileHistory):
-    """The input history, in a private file. Secrets are replaced by stars."""
+    """The input history, in a private file. Secrets are replaced by stars. In a home that can only be read, further
+    input is only remembered by the prompt."""
 
     def __init__(self, path: Path) -> None:
+        self._is_kept = not is_read_only(path.parent)
         try:
-            path.touch(mode=0o600)
-            path.chmod(0o600)
+            if self._is_kept:
+                path.touch(mode=0o600)
+                path.chmod(0o600)
         except OSError as error:
             raise UsageError(f"cannot write the history {path}: {error.strerror}") from None
         super().__init__(path)
 
     def store_string(self, string: str) -> None:
-        if string.strip() and (masked := _masked(string)):
+        if self._is_kept and string.strip() and (masked := _masked(string)):
             super().store_string(masked)
 
 

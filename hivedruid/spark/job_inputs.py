@@ -14,7 +14,7 @@ from hivedruid.filesystems import Access
 from hivedruid.kafka_secrets import in_files
 from hivedruid.plan.physical import CteInput, DruidInput, ScriptInput, SparkJob, TableInput
 from hivedruid.plan.segment_queries import QueryScan
-from hivedruid.private import private_folder
+from hivedruid.scratch import make_scratch
 from hivedruid.spark import inputs, malformed, paths, remote, segment_scans, topics
 from hivedruid.spark.cells import identifier
 from hivedruid.spark.file_schemas import FileSchemas
@@ -106,8 +106,7 @@ class JobInputs:
 
     def records(self, spark: SparkSession, item: TableInput, scratch: Path, *, keep_raw: bool) -> DataFrame:
         """Spark reads the consumer's secrets from files below `scratch`."""
-        private_folder(scratch.parent)
-        private_folder(scratch)
+        make_scratch(scratch.parent, scratch)
         consumer = in_files(consumer_properties(item.table.properties), scratch / item.view)
         return topics.topic_rows(spark, item, self.settings, consumer, self.schemas, keep_raw=keep_raw)
 

@@ -33,9 +33,9 @@ from hivedruid.kafka_secrets import has_references
 from hivedruid.plan.physical import DruidInput, SparkJob, TableInput
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.topic_scans import TopicState
-from hivedruid.private import private_file, private_folder
+from hivedruid.private import private_file
 from hivedruid.results import Batch, Batches
-from hivedruid.scratch import fresh_folder, private_scratch
+from hivedruid.scratch import fresh_folder, make_scratch, private_scratch
 from hivedruid.setting_types import other_machines
 from hivedruid.spark import (
     commit_checks,
@@ -334,7 +334,7 @@ class SparkRunner:
         self, job: SparkJob, target: Table | None = None, details: Callable[[], str] = str, *, has_frames: bool = True
     ) -> Iterator[tuple[SparkSession, Frames]]:
         """The session and the job's inputs, unless it needs none; errors inside are raised as HiveDruidError."""
-        scratch = fresh_folder(self._home / "scratch")
+        scratch = fresh_folder(self._home)
         running: Job | None = None
         try:
             druid_files = self._read_druid(job, scratch)
@@ -375,8 +375,7 @@ class SparkRunner:
             scan = item.scan
             if isinstance(scan, FileScan) and not (scan.growing or item.is_staged):
                 continue
-            private_folder(scratch.parent)
-            private_folder(scratch)
+            make_scratch(scratch.parent, scratch)
             path = found[item.view] = scratch / f"{item.view}.parquet"
             if item.is_staged:
                 staged.append(partial(segment_scans.stage, item, path))

@@ -12,7 +12,7 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import UnsupportedError, UsageError
 from hivedruid.plan.physical import ScriptInput
-from hivedruid.private import private_folder
+from hivedruid.scratch import make_scratch
 from hivedruid.setting_types import other_machines
 from hivedruid.settings import TRANSFORM_FILES
 from hivedruid.spark.cells import identifier, literal
@@ -66,9 +66,7 @@ def script_folder(settings: Mapping[str, str], scratch: Path) -> str | None:
             hint="install the script there, name it by its path, and SET hivedruid.transform.files=",
         )
     folder = scratch / "files"
-    private_folder(scratch.parent)
-    private_folder(scratch)
-    private_folder(folder)
+    make_scratch(scratch.parent, scratch, folder)
     for path in map(Path, files):
         try:
             if path.is_dir():

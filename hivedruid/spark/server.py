@@ -34,6 +34,7 @@ from hivedruid import notices
 from hivedruid.errors import SparkError
 from hivedruid.locks import Lock, is_held
 from hivedruid.private import private_file, private_folder
+from hivedruid.scratch import working_folder
 
 SPARK_HOME = "HIVEDRUID_SPARK_HOME"
 """Environment variable: the folder whose server is used instead of the home's own (for tests with many homes)."""
@@ -210,7 +211,7 @@ def lost_clients(files: Files) -> Iterator[tuple[str, str]]:
 
 def shared_home(home: Path) -> Path:
     """The folder whose server the home uses."""
-    return Path(os.environ.get(SPARK_HOME) or home).absolute()
+    return Path(os.environ.get(SPARK_HOME) or working_folder(home)).absolute()
 
 
 @contextmanager
@@ -351,7 +352,8 @@ def _make_folder(files: Files) -> None:
             Lock(path).close()
     except OSError as error:
         raise SparkError(
-            f"cannot write {files.folder}: {error.strerror}", hint="check the permissions of the home folder"
+            f"cannot write {files.folder}: {error.strerror}",
+            hint="check its permissions, or set XDG_CACHE_HOME to a folder that you may write to",
         ) from error
 
 

@@ -32,6 +32,7 @@ from hivedruid.local import archives, artifacts
 from hivedruid.local.java import java_command
 from hivedruid.locks import Lock
 from hivedruid.private import private_folder
+from hivedruid.scratch import working_folder
 from hivedruid.setting_types import seconds
 from hivedruid.spark import failures, launch, remote, remote_sessions, server
 from hivedruid.spark.remote_sessions import RemoteMark, RemoteSession
@@ -231,7 +232,7 @@ def release_all() -> None:
 
 def log_file(home: Path) -> Path:
     """The log file of Spark for a home's jobs."""
-    return home / server.LOG_FILE
+    return working_folder(home) / server.LOG_FILE
 
 
 @contextmanager
@@ -241,7 +242,7 @@ def _service(
     """The service for one job: the folder of hivedruid's own server with the session, or None for an external
     server."""
     if settings.get("spark.remote"):
-        yield home, None
+        yield working_folder(home), None
         return
     where = server.shared_home(home) if launch.is_local(settings) else _private_folder()
     try:
@@ -309,7 +310,7 @@ def _log_of(where: Path, home: Path) -> Path:
         return log_file(where)
     with _changing:
         if _log is None:
-            folder = home / server.LOG_FILE.parent
+            folder = log_file(home).parent
             private_folder(folder.parent)
             private_folder(folder)
             locks = ((path, Lock(path)) for path in map(folder.joinpath, _log_names()))
@@ -384,7 +385,7 @@ def _opened(
 ) -> _Client:
     """A new session, which is kept for the home's later jobs."""
     _silence()
-    remote_sessions.end_lost(key[0], settings)
+    remote_sessions.end_lost(working_folder(key[0]), settings)
     spark, mark = _open(own, where, settings, owner, isolated=isolated)
     if not _clients:
         atexit.unregister(release_all)

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import HiveType
+from hivedruid.defaults import cache_folder
 from hivedruid.local import artifacts, samples
 from tests.conformance.cases import HIVES_ZONE, Case, folder
 from tests.conformance.constants import Constants, constants_of
@@ -86,7 +87,7 @@ def _digest(*texts: str) -> str:
 
 def _cached(name: str, fill: Callable[[Path], None]) -> Path:
     """A folder that `fill` has filled, complete or absent."""
-    target = artifacts.cache_folder() / "conformance" / name
+    target = cache_folder() / "conformance" / name
     with artifacts.exclusive(target.parent):
         if not target.is_dir():
             unfinished = target.with_name(f"{name}.unfinished")

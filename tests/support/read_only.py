@@ -1,7 +1,9 @@
-"""Folders on disks that are read-only or small, for a process of its own: real mounts, in a namespace of users."""
+"""Folders on disks that are read-only or small, for a process of its own: real mounts, in a namespace of users. And
+folders without permissions."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +22,19 @@ def on_small_disk(folder: Path, size: str, code: str) -> str:
     return _run(_SMALL.format(size=size), folder, code)
 
 
+def without_privileges(folder: Path, code: str) -> str:
+    """The output of Python code in a process of this user to whom the permissions of files apply, even if it is root,
+    with the path of a folder as its argument."""
+    command = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if os.geteuid() == 0 else []
+    return _output([*command, sys.executable, "-c", code, str(folder)])
+
+
 def _run(mount: str, folder: Path, code: str) -> str:
     command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(folder)]
-    command += [sys.executable, "-c", code, str(folder)]
+    return _output([*command, sys.executable, "-c", code, str(folder)])
+
+
+def _output(command: list[str]) -> str:
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -27,6 +27,7 @@ from hivedruid.operations.loads import IN_DRUID, LoadJob
 from hivedruid.operations.store import Operations
 from hivedruid.plan.tiers import TierFacts
 from hivedruid.results import Result, through
+from hivedruid.scratch import make_scratch, scratch_folder
 
 if TYPE_CHECKING:
     from hivedruid.actions.select.model import TieredTable
@@ -185,7 +186,9 @@ class _Spool:
                 self._chunks.append(data)
                 continue
             if self._file is None:
-                self._file = TemporaryFile(dir=self._home)  # noqa: SIM115 - closed by `items` and `close`
+                folder = scratch_folder(self._home)
+                make_scratch(folder)
+                self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by `items` and `close`
             self._file.write(data)
             self._in_file += 1
 

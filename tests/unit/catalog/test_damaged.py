@@ -13,7 +13,7 @@ import pytest
 from hivedruid.catalog.database import FILE_NAME
 from hivedruid.errors import ExecutionError
 from hivedruid.session import Session
-from tests.support.read_only import on_read_only_disk, on_small_disk
+from tests.support.read_only import on_read_only_disk, on_small_disk, without_privileges
 
 
 def run(session: Session, text: str) -> list[tuple[Any, ...]]:
@@ -78,6 +78,51 @@ def test_a_page_of_garbage(home: Path) -> None:
     ):
         run(session, "SHOW TABLES")
     assert "restore catalog.sqlite from a backup" in str(error.value.hint)
+
+
+def test_homes_that_are_no_folders(home: Path, tmp_path: Path) -> None:
+    file, loop, dangling = (tmp_path / name for name in ("file", "loop", "dangling"))
+    file.touch()
+    loop.symlink_to(loop)
+    dangling.symlink_to(tmp_path / "gone")
+    for folder in (file, loop, dangling):
+        with pytest.raises(ExecutionError, match="cannot open the catalog") as error:
+            Session(folder, configured={})
+        assert error.value.hint == f"{folder} is not a folder: choose another one with --home"
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}-wal"])
+def test_a_folder_in_place_of_a_file(home: Path, name: str) -> None:
+    path = home / name
+    path.unlink(missing_ok=True)
+    path.mkdir(mode=0o700)
+    for dry_run in (False, True):
+        with pytest.raises(ExecutionError, match="the catalog") as error:
+            Session(home, dry_run=dry_run)
+        assert f"{path} is a folder: move it away; restore catalog.sqlite from a backup" in str(error.value.hint)
+
+
+def test_permissions_that_are_missing(home: Path, tmp_path: Path) -> None:
+    """A home in a folder that cannot be entered, one that cannot be entered, and one with an unreadable catalog."""
+    code = """
+for closed, folder in ((home.parent, home), (home, home), (home / "catalog.sqlite", home)):
+    mode = closed.stat().st_mode & 0o777
+    closed.chmod(0)
+    try:
+        for configured in (None, {}):
+            try:
+                Session(folder, configured=configured)
+            except HiveDruidError as error:
+                print(error.message, "|", error.hint)
+    finally:
+        closed.chmod(mode)
+"""
+    (tmp_path / "outer").mkdir()
+    inner = home.rename(tmp_path / "outer" / "home")
+    errors = without_privileges(inner, SCRIPT + code).splitlines()
+    assert len(errors) == 6
+    assert all("ermission" in each for each in errors)
+    assert errors[-1].endswith(f"| check the permissions of {inner / FILE_NAME}, or choose another folder with --home")
 
 
 def test_a_read_only_home(home: Path) -> None:

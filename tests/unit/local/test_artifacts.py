@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hivedruid.defaults import cache_folder
 from hivedruid.errors import ConnectError, ExecutionError, UsageError
 from hivedruid.local import artifacts, ivy
 from hivedruid.local.artifacts import Artifact, cached, locked, locked_group, resolve
@@ -173,7 +174,7 @@ def test_progress_tells_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def put(artifact: Artifact, content: bytes) -> Path:
     """The files of a killed run in the download folder."""
-    jar = artifacts.cache_folder() / "download" / "ivy" / artifact.org / artifact.file_name
+    jar = cache_folder() / "download" / "ivy" / artifact.org / artifact.file_name
     jar.parent.mkdir(parents=True)
     jar.write_bytes(content)
     return jar
