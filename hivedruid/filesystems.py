@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hivedruid.errors import UsageError
 from hivedruid.references import secret
@@ -135,6 +135,31 @@ class Location:
             found = self.system.get_file_info(FileSelector(self.path.rstrip("/"), allow_not_found=True))
         return sorted(info.base_name for info in found)
 
+    def files(self) -> Iterator[StoredFile]:
+        """The file itself, or all files below a folder; none if it does not exist."""
+        from pyarrow.fs import FileSelector, FileType
+
+        path = self.path.rstrip("/")
+        with _as_os_errors():
+            info = self.system.get_file_info(path)
+            is_folder = info.type == FileType.Directory
+            listed = self.system.get_file_info(FileSelector(path, recursive=True)) if is_folder else [info]
+        for each in listed:
+            if each.type == FileType.File:
+                below = each.path.removeprefix(path).lstrip("/")
+                yield StoredFile(
+                    replace(self, uri=child(self.uri, *filter(None, [below])), path=each.path),
+                    below or each.base_name,
+                    each.size,
+                    each.mtime_ns or 0,
+                )
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """The file, to be read at any position."""
+        with _as_os_errors(), self.system.open_input_file(self.path) as file:
+            yield file
+
     def create_folder(self) -> None:
         """Create a folder and its parents; an object store has none before their first file."""
         if self.system.type_name in _WITH_FOLDERS:
@@ -162,6 +187,16 @@ class Location:
         """Copy a file of this machine."""
         with _as_os_errors(), path.open("rb") as source, self.system.open_output_stream(self.path) as target:
             shutil.copyfileobj(source, target, _COPIED)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file with its path below the folder that was listed; `modified` is in nanoseconds since 1970."""
+
+    location: Location
+    name: str
+    size: int
+    modified: int
 
 
 def open_location(location: str, access: Access) -> Location:

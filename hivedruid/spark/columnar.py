@@ -40,12 +40,17 @@ _BY_ITSELF = (
 def columnar_frame(spark: SparkSession, item: TableInput, path: Place, schemas: FileSchemas) -> DataFrame | None:
     """The columns of files; None if there are no files. Columns match by name; files of old Hive versions use `_col0`
     …: those match by position. Files whose writers stored times differently are read apart."""
-    writers = schemas.writers(_locations(item, path), item.table.format or "")
+    has_times = any(_has_times(column.type) for column in item.table.columns if column.name in item.columns)
+    writers = schemas.writers(_locations(item, path), item.table.format or "", has_times=has_times)
     if len(writers) < 2:
         writer = next(iter(writers), UNKNOWN[_form(item.table)])
         return _files_frame(spark, item, path, schemas, writer)
     parts = (_files_frame(spark, item, _only(path, files), schemas, writer) for writer, files in writers.items())
     return reduce(lambda a, b: a.unionAll(b), [part for part in parts if part is not None])
+
+
+def _has_times(hive: HiveType) -> bool:
+    return hive.is_time or any(map(_has_times, hive.children))
 
 
 def _form(table: Table) -> str:

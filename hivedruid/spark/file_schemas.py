@@ -4,13 +4,15 @@ tables."""
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.file_writers import UNKNOWN, Writer, avro_writer, parquet_footer, parquet_writer
-from hivedruid.filesystems import local_path
+from hivedruid.filesystems import Access, StoredFile, local_path, open_location
 from hivedruid.spark import paths
 from hivedruid.spark.parquet_schemas import ParquetSchema, parquet_schema, splits_bytes
 
@@ -23,6 +25,9 @@ MOST_FILES = 1_000
 """The schema of more files is not kept: comparing them would take as long as reading it."""
 MOST_WRITERS = 100_000
 """The maximum number of files whose writer is kept."""
+READERS = 16
+"""The number of files of other file systems that are read at the same time."""
+_S3A = "spark.hadoop.fs.s3a"
 
 FileState = tuple[str, int, int, int]
 """The path, inode, size and modification time (ns) of a file."""
@@ -34,8 +39,10 @@ class FileSchemas:
     home's own Iceberg catalog, until one of the files or a setting of Spark changes.
     """
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, str], note: Callable[[str], None] = lambda _: None) -> None:
         self._settings = settings
+        self._note = note
+        self._unreadable: set[str] = set()
         self.needs_row_reader = False
         """Whether Spark's vectorized reader cannot read files that a statement reads."""
         self._writers: dict[FileState, Writer] = {}
@@ -52,19 +59,65 @@ class FileSchemas:
         is ever changed."""
         return self._kept(table_id, None if metadata is None else _state(metadata), derive)
 
-    def writers(self, locations: Sequence[str], form: str) -> Mapping[Writer, tuple[str, ...]]:
+    def writers(self, locations: Sequence[str], form: str, *, has_times: bool) -> Mapping[Writer, tuple[str, ...]]:
         """The Parquet or Avro files by how their writers stored times; each file is read once. Empty for files of other
-        formats, and for those that are on other machines."""
+        formats, and if not all files can be read here. In other file systems they are only read for columns that have
+        times."""
         found: dict[Writer, list[str]] = {}
-        for state in self._files(locations) if form in ("parquet", "avro") else ():
+        if form not in ("parquet", "avro"):
+            return {}
+        if elsewhere := [location for location in locations if local_path(location) is None]:
+            return self._writers_elsewhere(locations, elsewhere, form) if has_times else {}
+        for state in self._files(locations):
             writer = self._writers.get(state)
             if writer is None:
-                if len(self._writers) >= MOST_WRITERS:
-                    self._writers.clear()
-                writer = self._writers[state] = _read_writer(state[0], form)
+                writer = self._keep(state, _read_writer(state[0], form))
             found.setdefault(writer, []).append(state[0])
         self.needs_row_reader |= any(writer.splits_bytes for writer in found)
         return {writer: tuple(files) for writer, files in found.items()}
+
+    def _keep(self, state: FileState, writer: Writer) -> Writer:
+        if len(self._writers) >= MOST_WRITERS:
+            self._writers.clear()
+        self._writers[state] = writer
+        return writer
+
+    def _writers_elsewhere(
+        self, locations: Sequence[str], elsewhere: Sequence[str], form: str
+    ) -> Mapping[Writer, tuple[str, ...]]:
+        """The same in S3 and other file systems. Without access to one of them, a note says what follows."""
+        found: dict[Writer, list[str]] = {}
+        access = _access(self._settings)
+        try:
+            for location in locations:
+                for name, writer in self._read_elsewhere(location, form, access):
+                    found.setdefault(writer, []).append(paths.escaped(name))
+        except OSError as error:
+            self._note_unreadable(elsewhere[0], error)
+            return {}
+        return {writer: tuple(names) for writer, names in found.items()}
+
+    def _read_elsewhere(self, location: str, form: str, access: Access) -> Iterator[tuple[str, Writer]]:
+        """The files at a location, and their writers. Raises OSError."""
+        if paths.PATTERN.search(location) and local_path(location) is None:
+            raise OSError("the path is a pattern")
+        files = [file for file in open_location(location, access).files() if not _is_below_hidden(file.name)]
+        states: list[FileState] = [(file.location.uri, 0, file.size, file.modified) for file in files]
+        writers = [self._writers.get(state) for state in states]
+        new = [file for file, writer in zip(files, writers, strict=True) if writer is None]
+        with ThreadPoolExecutor(READERS) as pool:
+            read = pool.map(partial(_read_writer_elsewhere, form=form), new)
+            for state, writer in zip(states, writers, strict=True):
+                yield state[0], writer or self._keep(state, next(read))
+
+    def _note_unreadable(self, location: str, error: OSError) -> None:
+        """Note once that times may be shifted."""
+        if location not in self._unreadable:
+            self._unreadable.add(location)
+            self._note(
+                f"cannot read which program wrote the files of {location}: {error}; times in files that Hive wrote in a"
+                " time zone other than UTC are returned in UTC, and days before 1582-10-15 may differ"
+            )
 
     def parquet_schemas(self, locations: Sequence[str]) -> list[ParquetSchema] | None:
         """The schemas of Parquet files; None for those that are on other machines."""
@@ -124,6 +177,28 @@ def _visible(path: str) -> Iterator[FileState]:
                 yield entry.path, status.st_ino, status.st_size, status.st_mtime_ns
     except OSError:  # it was deleted in the meantime, or Spark reports it
         return
+
+
+def _access(settings: Mapping[str, str]) -> Access:
+    """As Spark accesses the files: the endpoint and region of S3 are those of Hadoop's settings if hivedruid has
+    none."""
+    access = Access.of(settings)
+    return replace(
+        access,
+        s3_endpoint=access.s3_endpoint or settings.get(f"{_S3A}.endpoint", ""),
+        s3_region=access.s3_region or settings.get(f"{_S3A}.endpoint.region", ""),
+    )
+
+
+def _read_writer_elsewhere(file: StoredFile, form: str) -> Writer:
+    """Raises OSError if the file cannot be read."""
+    with file.location.opened() as opened, suppress(ValueError):  # Spark reports a damaged file
+        return avro_writer(opened) if form == "avro" else parquet_writer(parquet_footer(opened))
+    return UNKNOWN[form]
+
+
+def _is_below_hidden(name: str) -> bool:
+    return any(map(_is_hidden, name.split("/")))
 
 
 def _is_hidden(name: str) -> bool:

@@ -118,7 +118,7 @@ class SparkRunner:
         self.note = note
         self.iceberg = IcebergTables(self._home, settings)
         self._schemas = schemas
-        self._job_inputs = JobInputs(settings, FileSchemas(settings), self.iceberg, schemas, rejects, note)
+        self._job_inputs = JobInputs(settings, FileSchemas(settings, note), self.iceberg, schemas, rejects, note)
         self._warned = False
         self._functions: dict[str, UserFunction] = {}
 

@@ -12,6 +12,9 @@ from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SemanticError
 from hivedruid.filesystems import local_path
 
+PATTERN = re.compile(r"[\\{}\[\]*?]")
+"""A character that Spark's readers interpret as part of a pattern."""
+
 
 @dataclass(frozen=True)
 class Folders:
@@ -45,7 +48,12 @@ def uri(location: str | Path) -> str:
 def readable(location: str | Path) -> str:
     """The same for Spark's readers, which interpret some characters of paths as patterns."""
     path = local_path(str(location))
-    return uri(location) if path is None else re.sub(r"([\\{}\[\]*?])", r"\\\1", uri(path))
+    return uri(location) if path is None else escaped(uri(path))
+
+
+def escaped(text: str) -> str:
+    """A path whose characters are no patterns for Spark's readers."""
+    return PATTERN.sub(r"\\\g<0>", text)
 
 
 def spark_path(table: Table, *, is_visible: bool) -> str:

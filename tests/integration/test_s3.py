@@ -18,20 +18,23 @@ from hivedruid.clients import wire
 from hivedruid.clients.segment_list import METADATA
 from hivedruid.druid.planned_segments import PlannedDimension, SegmentPlan
 from hivedruid.errors import ExecutionError, UnsupportedError
+from hivedruid.file_writers import UNKNOWN
 from hivedruid.filesystems import Access, local_copy, open_location
 from hivedruid.local.state import LocalServices
 from hivedruid.qtest.sharing import SPARK_HOME
 from hivedruid.segments.segment import open_segment
+from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.segment_tasks import UNFINISHED, Build, Divide
 from pyspark_hivedruid import DruidReader
 from tests.support import killed
 from tests.support.ingestion import IngestionHome
-from tests.support.s3 import BASE_KEY, BUCKET, SECRET, S3Server, conditional_s3_server, druid_in_s3, s3_server
+from tests.support.s3 import BASE_KEY, BUCKET, KEY, SECRET, S3Server, conditional_s3_server, druid_in_s3, s3_server
 from tests.unit.segments.made import ZIPS
 
 pytestmark = [pytest.mark.spark, pytest.mark.local]
 
 READ = "druid.segments: read from"
+WRITERS = Path(__file__).parents[1] / "hive" / "writers"
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +112,45 @@ def test_files_and_folders(server: S3Server, tmp_path: Path) -> None:
     assert server.keys("files") == []
     with pytest.raises(FileNotFoundError):
         (folder / "large").read_into(back)
+
+
+def test_who_wrote_files(server: S3Server, tmp_path: Path) -> None:
+    """Files of Hive in several zones, below a folder and by name; hidden ones are not read, and files only once."""
+    place = f"s3a://{BUCKET}/writers"
+    for form in ("parquet", "avro"):
+        for name in ("pacific", "kolkata", "utc"):
+            file = WRITERS / f"{form}_{name}.{form}"
+            server.location(f"writers/{form}/sub/{name} [1]").write_from(file)
+            server.location(f"writers/{form}/_hidden/{name}").write_from(file)
+            shutil.copy(file, tmp_path / f"{form}_{name}")
+        notes: list[str] = []
+        schemas = FileSchemas(server.settings, notes.append)
+        here = {
+            writer: tuple(f"{place}/{form}/sub/{Path(file).name.partition('_')[2]} \\[1\\]" for file in files)
+            for writer, files in schemas.writers(
+                [str(tmp_path / f"{form}_{name}") for name in ("kolkata", "pacific", "utc")], form, has_times=True
+            ).items()
+        }
+        assert {writer.zone for writer in here} == {"US/Pacific", "Asia/Kolkata", "UTC"}
+        assert schemas.writers([f"{place}/{form}", f"{place}/nothing"], form, has_times=True) == here
+        assert schemas.writers([f"{place}/{form}"], form, has_times=False) == {}
+        one = schemas.writers([f"{place}/{form}/_hidden/utc"], form, has_times=True)
+        assert [writer.zone for writer in one] == ["UTC"]
+        (tmp_path / "damaged").write_bytes(b"x")
+        server.location(f"writers/{form}/damaged").write_from(tmp_path / "damaged")
+        assert schemas.writers([f"{place}/{form}"], form, has_times=True).keys() - here.keys() == {UNKNOWN[form]}
+        assert notes == []
+
+
+def test_access_as_spark_has_it(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The endpoint and region are those of Hadoop's settings, the keys those of the environment."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    server.location("hadoop/utc").write_from(WRITERS / "parquet_utc.parquet")
+    prefix = "spark.hadoop.fs.s3a.endpoint"
+    schemas = FileSchemas({prefix: server.endpoint, f"{prefix}.region": "us-east-1"})
+    (writer,) = schemas.writers([f"s3a://{BUCKET}/hadoop"], "parquet", has_times=True)
+    assert writer.zone == "UTC"
 
 
 def test_a_server_with_conditional_writes(tmp_path: Path) -> None:

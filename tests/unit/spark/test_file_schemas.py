@@ -81,6 +81,28 @@ def test_schemas_of_many_files_and_of_other_machines_are_not_kept(
     assert derived.times == 4
 
 
+@pytest.mark.parametrize(
+    ("location", "why"),
+    [
+        ("http://127.0.0.1/files", "there is no file system for 'http:'"),
+        ("s3a://bucket/x-*", "the path is a pattern"),
+        ("s3a://bucket/x", "hivedruid.s3.access.key refers to the environment variable NOT_SET"),
+    ],
+)
+def test_files_elsewhere_that_cannot_be_read_here(location: str, why: str) -> None:
+    """One note for each location, and none for columns without times and for other formats."""
+    notes: list[str] = []
+    schemas = FileSchemas({"hivedruid.s3.region": "us-east-1", "hivedruid.s3.access.key": "env:NOT_SET"}, notes.append)
+    for form, has_times in (("orc", True), ("parquet", False), ("avro", False)):
+        assert schemas.writers([location], form, has_times=has_times) == {}
+    assert notes == []
+    for _ in range(2):
+        assert schemas.writers([location], "parquet", has_times=True) == {}
+    (note,) = notes
+    assert note.startswith(f"cannot read which program wrote the files of {location}: {why}")
+    assert "times in files that Hive wrote in a time zone other than UTC are returned in UTC" in note
+
+
 def test_the_schema_of_a_table_is_kept_until_its_next_commit(tmp_path: Path) -> None:
     schemas, derived = FileSchemas({}), Derived()
     for name in ("1.json", "2.json"):
