@@ -142,6 +142,39 @@ with Session(home) as session:
     assert all("choose a folder that you may write to with --home" in each for each in refusals)
 
 
+def test_commands_on_a_read_only_home(home: Path) -> None:
+    """The exit codes of what would write to the home, and of what works; the prompt only remembers its input."""
+    code = """
+from hivedruid.cli import main
+from hivedruid.repl.history import History
+
+sys.stderr = sys.stdout
+for command in (["local", "up"], ["streams", "run"], ["spark", "status"], ["spark", "stop"], ["doctor"]):
+    print(main([*command, "--home", str(home)]))
+History(home / "history").store_string("SELECT 1")
+"""
+    lines = on_read_only_disk(home, SCRIPT + code).splitlines()
+    refusal = [
+        f"error: the home folder {home} is read-only",
+        "hint: choose a folder that you may write to with --home; this one can only be read",
+        "1",
+    ]
+    assert lines[:6] == [*refusal, *refusal]
+    assert [line for line in lines if line in ("0", "1")][2:4] == ["0", "0"]
+    (row,) = (line for line in lines if line.startswith("| home "))
+    assert "| later " in row
+    assert f"{home} is read-only: tables can be read" in row
+
+
+def test_segments_that_were_replaced_stay_on_a_read_only_disk(home: Path) -> None:
+    """Reading a home deletes the files of such segments; here it cannot."""
+    with Session(home) as session:
+        run(session, "INSERT INTO t VALUES ('2024-01-01 00:00:00', 'a')")
+        session.catalog.connection.execute("UPDATE segments SET used = 0")
+    shown = on_read_only_disk(home, SCRIPT + "with Session(home) as session: print(run(session, 'SELECT s FROM t'))")
+    assert shown.strip() == "[]"
+
+
 def test_a_read_only_home_with_a_log(home: Path) -> None:
     """A process that was killed has left its last changes in the log."""
     code = """
