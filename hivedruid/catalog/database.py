@@ -63,8 +63,9 @@ def _hint(home: Path, error: Exception) -> str:
     path = home / FILE_NAME
     if os.path.lexists(home) and not os.path.isdir(home):  # noqa: PTH112 - is_dir raises PermissionError
         return f"{home} is not a folder: choose another one with --home"
-    if folder := next((each for each in (path, Path(f"{path}-wal"), Path(f"{path}-journal")) if each.is_dir()), None):
-        return f"{folder} is a folder: move it away; {RESTORE}"
+    for name in (str(path), f"{path}-wal", f"{path}-journal"):
+        if os.path.isdir(name):  # noqa: PTH112 - is_dir raises PermissionError
+            return f"{name} is a folder: move it away; {RESTORE}"
     if os.access(path, os.F_OK) and not os.access(path, os.R_OK):
         return f"check the permissions of {path}, or choose another folder with --home"
     return hint_of(error)
