@@ -308,8 +308,8 @@ def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
     evidence = f"{bad} of {total} record(s) read by the running tasks"
     if counts.processed_with_error:
         evidence += (
-            f"; {counts.processed_with_error} of them kept: a number that Druid cannot parse is 0 until the segment is "
-            "published, then NULL"
+            f"; {counts.processed_with_error} of them kept: a number that Druid cannot parse is NULL; without rollup,"
+            " conditions, groups and aggregates may read 0 until its task writes it to disk"
         )
     yield Problem(one.name, "parse errors", cause, evidence, f"SHOW TASK '{counts.worst}'")
 

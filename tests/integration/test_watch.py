@@ -56,13 +56,13 @@ class Home:
         names = [column.name for column in result.columns]
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
-    def create(self, topic: str, **properties: str) -> str:
+    def create(self, topic: str, rollup: str = "true", **properties: str) -> str:
         """A table that ingests from a topic; names of ingestion properties are as in Druid's spec."""
         name = f"t_{uuid4().hex[:12]}"
         self.sources.append(name)
         given = {
             "druid.datasource": name, "kafka.topic": topic, "kafka.bootstrap.servers": self.cluster.services.kafka,
-            "druid.timestamp.column": "time", "druid.kafka.ingestion.useEarliestOffset": "true",
+            "druid.timestamp.column": "time", "druid.kafka.ingestion.useEarliestOffset": "true", "druid.rollup": rollup,
             **{f"druid.kafka.ingestion.{key}": value for key, value in properties.items()},
         }  # fmt: skip
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
@@ -186,6 +186,50 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
     until(lambda: home.problem(name, "tasks failing") is None, "no failing tasks")
     home.run(f"KILL TASK '{victim}'")
     assert notes[-1] == f"task {victim} has already ended: FAILED"
+
+
+def test_numbers_that_druid_cannot_parse(home: Home, topics: Topics) -> None:
+    """They are NULL. Without rollup, in the memory of a task, conditions, groups and aggregates see 0, as long as no
+    other record has NULL in that column."""
+    bad, right, none = ({**good(), "page": page} for page in ("bad", "right", "none"))
+    bad["added"], right["added"] = "fast", 5
+    del none["added"]
+
+    def seen(name: str) -> tuple[Any, ...]:
+        rows = home.run(f"SELECT page, added FROM {name}")
+        groups = home.run(f"SELECT added, count(*) AS n FROM {name} GROUP BY added")
+        (totals,) = home.run(f"SELECT count(added) AS n, sum(added) AS s, min(added) AS m FROM {name}")
+        zero, null = (home.run(f"SELECT page FROM {name} WHERE added {is_}") for is_ in ("= 0", "IS NULL"))
+        return (
+            {row["page"]: row["added"] for row in rows}, {row["added"]: row["n"] for row in groups},
+            tuple(totals.values()), {row["page"] for row in zero}, {row["page"] for row in null},
+        )  # fmt: skip
+
+    def await_rows(name: str, number: int) -> None:
+        until(lambda: home.run(f"SELECT count(*) AS n FROM {name}")[0]["n"] == number)
+
+    alone = home.create(topics.new([bad, right]), rollup="false")
+    beside = home.create(topics.new([bad, right, none]), rollup="false")
+    summed = home.create(topics.new([bad, right]), rollup="true")
+    published = {"bad": None, "right": 5}, {None: 1, 5: 1}, (1, 5, 5), set(), {"bad"}
+    with_none = {**published[0], "none": None}, {None: 2, 5: 1}, (1, 5, 5), set(), {"bad", "none"}
+    expected = {
+        alone: ({"bad": None, "right": 5}, {0: 1, 5: 1}, (2, 5, 0), {"bad"}, set()),
+        beside: with_none,
+        summed: published,
+    }
+    for name in expected:
+        home.run(f"START INGESTION {name}")
+    for name, answers in expected.items():
+        await_rows(name, len(answers[0]))
+        assert seen(name) == answers
+    problem = until(lambda: home.problem(alone, "parse errors"))
+    assert problem["evidence"].startswith("1 of 2 record(s) read by the running tasks; 1 of them kept: a number that")
+    assert "fast" in problem["cause"]
+    home.run(f"STOP INGESTION {alone}")
+    until(lambda: not home.run(f"SHOW TASKS FOR {alone} WHERE STATE = 'RUNNING'"))
+    await_rows(alone, 2)
+    assert seen(alone) == published
 
 
 def test_tasks_that_fail_again_and_again(home: Home, topics: Topics) -> None:

@@ -315,8 +315,8 @@ def test_records_that_cannot_be_parsed() -> None:
     problem = only(bad)
     assert (problem.problem, problem.cause) == ("parse errors", "Unable to parse row [bad{] (Record: 1)")
     assert problem.evidence == (
-        "50 of 1000 record(s) read by the running tasks; 10 of them kept: a number that Druid cannot parse is 0 until the "
-        "segment is published, then NULL"
+        "50 of 1000 record(s) read by the running tasks; 10 of them kept: a number that Druid cannot parse is NULL; without"
+        " rollup, conditions, groups and aggregates may read 0 until its task writes it to disk"
     )
     dropped = replace(bad, counts=RowCounts(960, unparseable=40, per_second=1.0, worst=task(1).id))
     assert only(dropped).evidence == "40 of 1000 record(s) read by the running tasks"
