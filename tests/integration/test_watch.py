@@ -211,10 +211,11 @@ def test_numbers_that_druid_cannot_parse(home: Home, topics: Topics) -> None:
     alone = home.create(topics.new([bad, right]), rollup="false")
     beside = home.create(topics.new([bad, right, none]), rollup="false")
     summed = home.create(topics.new([bad, right]), rollup="true")
-    published = {"bad": None, "right": 5}, {None: 1, 5: 1}, (1, 5, 5), set(), {"bad"}
-    with_none = {**published[0], "none": None}, {None: 2, 5: 1}, (1, 5, 5), set(), {"bad", "none"}
+    empty = set[str]()
+    published = {"bad": None, "right": 5}, {None: 1, 5: 1}, (1, 5, 5), empty, {"bad"}
+    with_none = {**published[0], "none": None}, {None: 2, 5: 1}, (1, 5, 5), empty, {"bad", "none"}
     expected = {
-        alone: ({"bad": None, "right": 5}, {0: 1, 5: 1}, (2, 5, 0), {"bad"}, set()),
+        alone: ({"bad": None, "right": 5}, {0: 1, 5: 1}, (2, 5, 0), {"bad"}, empty),
         beside: with_none,
         summed: published,
     }
