@@ -430,7 +430,8 @@ def _unary(op: str) -> Callable[[Converter, Any], Rex]:
             operands.check_bits(op, [value.type])
         elif not (value.type.is_numeric or value.type.is_string or operands.is_interval(value.type)):
             operands.check_operands("-", [value.type], value.type if value.type is t.VOID else t.UNKNOWN)
-        return c.fold(Call(t.DOUBLE if value.type.is_string else value.type, op, (value,)))
+        value = c.cast(value, t.DOUBLE) if value.type.is_string else value
+        return c.fold(Call(value.type, op, (value,)))
 
     return convert
 

@@ -141,6 +141,10 @@ def test_expression(hive: str, druid: str, kind: str) -> None:
     assert computed(hive) == (druid, kind)
 
 
+def test_the_operand_of_a_minus_is_a_number() -> None:
+    assert computed("- country") == computed("- CAST(country AS double)")
+
+
 TIMES = [
     ("year({t})", "timestamp_extract(\"__time\",'YEAR','{z}')", "LONG"),
     ("weekofyear({t})", "timestamp_extract(\"__time\",'WEEK','{z}')", "LONG"),
