@@ -150,13 +150,13 @@ def _compared(operator: str, left: Sql, right: Sql) -> Sql:
     left, right, not_a_number = _comparable(left, right)
     text = f"({left.text} {_COMPARISONS[operator]} {right.text})"
     if not_a_number and operator in ("==", "!="):
-        text = f"(CASE WHEN {_is_nan(left, right)} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
+        text = f"(CASE WHEN {_both_nan(left, right)} THEN {'FALSE' if operator == '==' else 'TRUE'} ELSE {text} END)"
     return combine(text, "BOOLEAN", left, right)
 
 
-def _is_nan(left: Sql, right: Sql) -> str:
-    """NaN is not equal to itself in Java, but it is in DuckDB."""
-    return f"isnan({left.text}) OR isnan({right.text})"
+def _both_nan(left: Sql, right: Sql) -> str:
+    """NaN is not equal to itself in Java, but it is in DuckDB; beside NULL and numbers both have the same result."""
+    return f"isnan({left.text}) AND isnan({right.text})"
 
 
 def _is_integral(value: Sql) -> bool:
@@ -281,9 +281,8 @@ def _is_distinct(operator: str) -> Callable[[list[Sql]], Sql]:
             left, right, not_a_number = _comparable(left, right)
             if not_a_number:
                 distinct = str(operator == "IS DISTINCT FROM").upper()
-                text = (
-                    f"(CASE WHEN {_is_nan(left, right)} THEN {distinct} ELSE {left.text} {operator} {right.text} END)"
-                )
+                plain = f"{left.text} {operator} {right.text}"
+                text = f"(CASE WHEN {_both_nan(left, right)} THEN {distinct} ELSE {plain} END)"
                 return combine(text, "BOOLEAN", left, right)
         return combine(f"({left.text} {operator} {right.text})", "BOOLEAN", left, right)
 

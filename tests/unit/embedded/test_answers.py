@@ -96,6 +96,13 @@ def test_expression_error(recorded: EmbeddedStore, expression: str, message: str
     assert "\n" not in error.value.message
 
 
+@pytest.mark.parametrize("operator", ["==", "!=", "<", ">="])
+def test_a_comparison_of_null_with_nan_is_null(recorded: EmbeddedStore, operator: str) -> None:
+    missing = "CAST(regexp_extract(s, 'x'), 'DOUBLE')"
+    for left, right in (("NaN", missing), (missing, "NaN")):
+        assert evaluate(recorded, f"{left} {operator} {right}")["events"] == [[None]]
+
+
 def test_misspelt_function_has_a_hint(recorded: EmbeddedStore) -> None:
     with pytest.raises(DruidError) as error:
         evaluate(recorded, "strlem(s)")
