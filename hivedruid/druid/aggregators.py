@@ -9,7 +9,6 @@ from hivedruid.druid import folds
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import druid_type, quote
 from hivedruid.druid.inputs import Inputs
-from hivedruid.druid.syntax import may_be_nan
 from hivedruid.plan.rex import Agg, Call, Rex, walk
 
 Json = dict[str, Any]
@@ -182,10 +181,14 @@ _NEVER_NAN = frozenset(
 
 
 def _may_be_nan(rex: Rex) -> bool:
-    """Whether a double may be NaN: expressions may, stored columns may not."""
-    if may_be_nan(rex):
-        return True
-    return rex.type.is_approximate and any(isinstance(n, Call) and n.op not in _NEVER_NAN for n in walk(rex))
+    """Whether a double is NaN without being stored: the result of a function, or a string."""
+    return rex.type.is_approximate and any(isinstance(n, Call) and not _keeps_numbers(n) for n in walk(rex))
+
+
+def _keeps_numbers(call: Call) -> bool:
+    return call.op in _NEVER_NAN and not (
+        call.op == "cast" and call.type.is_approximate and call.args[0].type.is_string
+    )
 
 
 _NUMBERS = frozenset({"tinyint", "smallint", "int", "bigint", "float", "double"})

@@ -156,8 +156,6 @@ class DruidExpressions:
             right.type.name == "bigint" and left.type.is_approximate
         ):
             left, right = (Call(DOUBLE, "cast", (x,)) if x.type.is_integer else x for x in (left, right))
-        if rex.op in ("=", "<>", "<=>") and may_be_nan(left) and may_be_nan(right):
-            raise NotExact("comparing numbers that may both be NaN")
         if "float" in (left.type.name, right.type.name):
             _refuse_rounding(left, right)
         if is_whole(left.type) != is_whole(right.type) and not (left.type.is_numeric and right.type.is_numeric):
@@ -165,15 +163,16 @@ class DruidExpressions:
         for side in (left, right):
             if rex.op in ("<", "<=", ">", ">="):
                 check_order(side)
-        if rex.op == "<=>":
-            return f"notdistinctfrom({self.text(left)},{self.text(right)})"
         a, b = self._sides(rex.op, left, right)
-        return f"({a} {_COMPARISONS[rex.op]} {b})"
+        text = f"notdistinctfrom({a},{b})" if rex.op == "<=>" else f"({a} {_COMPARISONS[rex.op]} {b})"
+        if rex.op in ("=", "<>", "<=>") and may_be_nan(left) and may_be_nan(right):
+            return _with_equal_nans(rex.op, text, a, b)
+        return text
 
     def _sides(self, op: str, left: Rex, right: Rex) -> tuple[str, str]:
         """Both sides of a comparison. Without vectorization, Druid orders -0.0 before 0.0; Hive does not."""
         constant = right.value if isinstance(right, Literal) else None
-        if op in ("=", "<>") or constant:
+        if op in ("=", "<>", "<=>") or constant:
             return self.text(left), self.text(right)
         if constant is not None and left.type.is_approximate:
             return self.text(left), "0.0" if op in (">", "<=") else "-0.0"
@@ -330,6 +329,19 @@ class DruidExpressions:
 
 
 _WALL = "'yyyy-MM-dd HH:mm:ss.SSS'"
+
+
+def _with_equal_nans(op: str, text: str, a: str, b: str) -> str:
+    """A comparison in which NaN is equal to itself; in Druid it is not."""
+    match op:
+        case "=":
+            return f"({text} || (({a} != {a}) && ({b} != {b})))"
+        case "<>":
+            return f"({text} && (({a} == {a}) || ({b} == {b})))"
+        case _:
+            return f"({text} || nvl(({a} != {a}) && ({b} != {b}),0))"
+
+
 _COMPARISONS = {"=": "==", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
 _EXTRACT = {
     "year": "YEAR",

@@ -53,11 +53,21 @@ def _any_null(d: DruidExpressions, rex: Call) -> str:
     _refuse_mixed_floats(rex)
     if rex.type.name == "boolean":
         raise NotExact(f"{rex.op}() of {rex.type}")
-    if rex.op == "least" and any(may_be_nan(a) for a in rex.args):
-        raise NotExact("least() of numbers that may be NaN, which Hive orders last")
     args = [d.text(a) for a in rex.args]
     nothing = NO_STRING if rex.type.is_string else "null"
-    return f"if({' && '.join(f'notnull({a})' for a in args)},{rex.op}({','.join(args)}),{nothing})"
+    value = f"{rex.op}({','.join(args)})"
+    if rex.op == "least" and any(may_be_nan(a) for a in rex.args):
+        value = _least_number(rex, args)
+    return f"if({' && '.join(f'notnull({a})' for a in args)},{value},{nothing})"
+
+
+def _least_number(rex: Call, args: list[str]) -> str:
+    """Druid's least() is NaN if an argument is; Hive orders NaN last."""
+    numbers = [f"if({a} == {a},{a},Infinity)" if may_be_nan(r) else a for r, a in zip(rex.args, args, strict=True)]
+    least = f"least({','.join(numbers)})"
+    if not all(map(may_be_nan, rex.args)):
+        return least
+    return f"if({' || '.join(f'({a} == {a})' for a in args)},{least},{args[0]})"
 
 
 def _in(d: DruidExpressions, rex: Call) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from math import ceil, floor, isfinite
+from math import ceil, floor, isfinite, isnan
 from typing import NamedTuple
 
 from hivedruid.catalog.types import DOUBLE, TYPES, HiveType
 from hivedruid.druid.exactness import NotExact
 from hivedruid.plan.literals import to_micros
-from hivedruid.plan.rex import Call, Literal, Rex, walk
+from hivedruid.plan.rex import Call, Literal, Rex
 
 PERIODS = {
     "second": "PT1S",
@@ -145,10 +145,14 @@ def may_be_negative_zero(rex: Rex) -> bool:
 
 
 def may_be_nan(rex: Rex) -> bool:
-    """Whether the value may be NaN from a string; only Hive considers NaN equal to itself."""
-    return rex.type.is_approximate and any(
-        isinstance(n, Call) and n.op == "cast" and n.type.is_approximate and n.args[0].type.is_string for n in walk(rex)
-    )
+    """Whether the value may be NaN, which only Hive considers equal to itself."""
+    if not rex.type.is_approximate:
+        return False
+    if isinstance(rex, Literal):
+        return rex.value is not None and isnan(rex.value)
+    if isinstance(rex, Call) and rex.op == "cast":
+        return rex.args[0].type.is_string or may_be_nan(rex.args[0])
+    return True
 
 
 def is_whole(type_: HiveType) -> bool:

@@ -141,6 +141,15 @@ def test_expression(hive: str, druid: str, kind: str) -> None:
     assert computed(hive) == (druid, kind)
 
 
+def test_nan_is_equal_to_itself_and_above_all_numbers() -> None:
+    both = '(("revenue" != "revenue") && ("score" != "score"))'
+    assert computed("revenue = score")[0] == f'(("revenue" == "score") || {both})'
+    assert computed("revenue <=> score")[0] == f'(notdistinctfrom("revenue","score") || nvl({both[1:-1]},0))'
+    assert computed("revenue <> score")[0].startswith('(("revenue" != "score") && (("revenue" == "revenue") || ')
+    assert computed("revenue = 5")[0] == computed("revenue = 5D")[0] == '("revenue" == 5.0)'
+    assert 'if("revenue" == "revenue","revenue",Infinity)' in computed("least(revenue, clicks)")[0]
+
+
 def test_the_operand_of_a_minus_is_a_number() -> None:
     assert computed("- country") == computed("- CAST(country AS double)")
 
