@@ -139,11 +139,16 @@ class Converter:
 
     def compare(self, op: str, a: Rex, b: Rex, where: exp.Expr | None = None) -> Rex:
         """A comparison of two values in a common type; `where` is its position for a note."""
+        a, b = self._beside_number(a, b), self._beside_number(b, a)
         operands.check_comparison(op, a.type, b.type, comparison_type(a.type, b.type))
         a, b = self._comparable(a, b, where), self._comparable(b, a, where)
         if isinstance(a, Literal) and not isinstance(b, Literal):
             op, a, b = _FLIPPED[op], b, a
         return self.fold(Call(t.BOOLEAN, op, (a, b)))
+
+    def _beside_number(self, rex: Rex, other: Rex) -> Rex:
+        """A boolean that is compared with a number is 0 or 1."""
+        return self.cast(rex, t.INT) if rex.type == t.BOOLEAN and other.type.is_numeric else rex
 
     def _comparable(self, rex: Rex, other: Rex, where: exp.Expr | None) -> Rex:
         """`rex` cast to the comparison type of the two."""
@@ -359,19 +364,28 @@ class Converter:
     # --- CASE and functions ------------------------------------------------------------------------------------
 
     def _case(self, e: exp.Expr) -> Rex:
-        operand = self.convert(e.this) if e.this is not None else None
-        whens: list[Rex] = []
-        values: list[Rex] = []
-        for branch in e.args["ifs"]:
-            condition = (
-                self.boolean(branch.this) if operand is None else self.compare("=", *self._pair(e.this, branch.this))
-            )
-            whens.append(condition)
-            values.append(self.convert(branch.args["true"]))
+        branches = [branch.this for branch in e.args["ifs"]]
+        whens = self._simple_case(e.this, branches) if e.this is not None else [self.boolean(b) for b in branches]
+        values = [self.convert(branch.args["true"]) for branch in e.args["ifs"]]
         default = e.args.get("default")
         if default is not None:
             values.append(self.convert(default))
         return self.case(whens, values)
+
+    def _simple_case(self, operand: exp.Expr, branches: list[exp.Expr]) -> list[Rex]:
+        """The conditions of CASE x WHEN a WHEN b."""
+        pairs = (self._pair(operand, branch) for branch in branches)
+        return [self.compare("=", *self._alike(a, b)) for a, b in pairs]
+
+    def _alike(self, operand: Rex, when: Rex) -> tuple[Rex, Rex]:
+        """Hive compares a string with a number as numbers, but as strings in CASE x WHEN y, unless y is a constant."""
+        if operand.type.is_string and when.type.is_numeric:
+            if isinstance(when, Literal) and isinstance(when.value, Decimal):
+                return operand, Literal(t.STRING, f"{when.value.normalize():f}")
+            return operand, self.text(when)
+        if operand.type.is_numeric and when.type.is_string and not isinstance(when, Literal):
+            return self.text(operand), when
+        return operand, when
 
     def case(self, whens: list[Rex], values: list[Rex]) -> Rex:
         """CASE with all values cast to one type; `values` has one more item than `whens` if there is an ELSE."""

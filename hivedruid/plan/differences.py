@@ -414,6 +414,12 @@ DOCUMENTED: tuple[Difference, ...] = (
         "PARTITION names what is emptied, and a statement reads the rows that were there when it began",
     ),
     Difference(
+        "`SELECT … QUALIFY … ORDER BY … LIMIT n`",
+        "ignores the condition of QUALIFY",
+        "the first of the rows that satisfy it",
+        "the documentation says that QUALIFY filters rows before ORDER BY; without LIMIT Hive does so",
+    ),
+    Difference(
         "`p_size NOT IN (SELECT p_type …)`, a number compared with strings that are not numbers",
         "returns rows, as if no string were NULL as a number",
         "no rows",

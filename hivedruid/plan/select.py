@@ -52,7 +52,7 @@ class SelectBlock:
         self.generated: tuple[PlanColumn, ...] = ()
 
     def build(self) -> Node:
-        for clause in ("qualify", "connect", "match"):
+        for clause in ("connect", "match"):
             if self.e.args.get(clause):
                 raise UnsupportedError(f"{clause.upper()} is not Hive SQL", span=self.b.span(self.e.args[clause]))
         saved, self.b.grouping_id = self.b.grouping_id, None
@@ -210,7 +210,7 @@ class SelectBlock:
             )
         order, hidden = self._order_items(items)
         items = [(name, self._value(rex)) for name, rex in items]
-        hidden = [self._value(rex) for rex in hidden]
+        hidden = [self._value(rex) for rex in [*hidden, *self._qualify()]]
         every = [rex for _, rex in items] + hidden + [rex for rex in (having_rex, self.generator) if rex]
         lift: Lift = lambda rex: rex  # noqa: E731
         inputs = self.input_columns
@@ -228,7 +228,21 @@ class SelectBlock:
         if self.generator is not None:
             self.node = lateral_view(self.node, lift(self.generator), self.generated, self.b.new_column)
         project = self._project([(name, lift(rex)) for name, rex in items], [lift(rex) for rex in hidden])
-        return self._distinct_order_limit(project, len(items), order)
+        return self._distinct_order_limit(self._qualified(project), len(items), order)
+
+    def _qualify(self) -> list[Rex]:
+        """The condition of QUALIFY, a hidden column: it is computed with the window functions, before DISTINCT."""
+        qualify = self.e.args.get("qualify")
+        if qualify is None:
+            return []
+        return [self.c.boolean(qualify.this)]
+
+    def _qualified(self, project: nodes.Project) -> Node:
+        if self.e.args.get("qualify") is None:
+            return project
+        *columns, condition = project.columns
+        node = nodes.Filter(project.columns, project, condition.ref)
+        return nodes.Project(tuple(columns), node, tuple(c.ref for c in columns))
 
     def _select_items_if_plain(self) -> list[tuple[str, Rex]] | None:
         return None if self.e.args.get("group") is not None else self._select_items()
@@ -342,18 +356,15 @@ class SelectBlock:
             used.add(columns[-1].id)
         return nodes.Project(tuple(columns), self.node, tuple(rex for _, rex in [*items, *(("", r) for r in hidden)]))
 
-    def _distinct_order_limit(
-        self, project: nodes.Project, width: int, order: list[tuple[Rex | int, exp.Expr]]
-    ) -> Node:
-        node: Node = project
+    def _distinct_order_limit(self, node: Node, width: int, order: list[tuple[Rex | int, exp.Expr]]) -> Node:
         if self.e.args.get("distinct"):
-            if len(project.columns) > width:
+            if len(node.columns) > width:
                 raise SemanticError(
                     "ORDER BY of SELECT DISTINCT must use selected columns",
                     span=self.b.span(self.e.args["order"]),
                 )
-            fresh = tuple(self.b.new_column(c.name, c.type) for c in project.columns)
-            node = nodes.Aggregate(fresh, project, tuple(c.ref for c in project.columns), ())
+            fresh = tuple(self.b.new_column(c.name, c.type) for c in node.columns)
+            node = nodes.Aggregate(fresh, node, tuple(c.ref for c in node.columns), ())
         keys = tuple(
             SortKey(node.columns[position].ref, bool(item.args.get("desc")), bool(item.args.get("nulls_first")))  # type: ignore[index]
             for position, item in order

@@ -29,7 +29,6 @@ SELECT array_contains(town, 'a') FROM rides;
 SELECT current_user(), java_method('java.lang.System', 'exit') FROM rides;
 SELECT sum(DISTINCT *) FROM rides;
 SELECT CASE WHEN town THEN 1 END FROM rides;
-SELECT town FROM rides QUALIFY row_number() OVER (ORDER BY id) = 1;
 SELECT percentile(id, 5) FROM rides;
 SELECT percentile(id, array(0.1, 5)) FROM rides;
 SELECT percentile_approx(id, 1.5) FROM rides;
