@@ -6,6 +6,7 @@ support exactly. `and`, `or`, `case`, `coalesce` and `in`, which do not evaluate
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from hivedruid.evaluation import casts, numbers, texts, times
-from hivedruid.evaluation.exactness import NotLocal
+from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.texts import strings
 from hivedruid.plan.cast_patterns import READ_TIME
 from hivedruid.plan.common_types import comparison_type
@@ -52,17 +53,24 @@ def _as_is(value: Any) -> Any:
     return value
 
 
+def _number(value: Any) -> float:
+    number = float(value)
+    if math.isnan(number):
+        raise Unsure("NaN in a comparison")
+    return number
+
+
 def _sides(call: Call) -> tuple[Function, Function]:
     """The conversions of both sides to the type in which Hive compares them."""
     a, b = call.args[0].type, call.args[1].type
     if a == b and a.name != "unknown" and not a.children:
-        return _as_is, _as_is
+        return (_number, _number) if a.is_approximate else (_as_is, _as_is)
     if (a.is_string and b.is_string) or (a.is_integer and b.is_integer):
         return _as_is, _as_is
     target = comparison_type(a, b)
     if not (a.is_numeric and b.is_numeric) or target.name == "float":
         raise NotLocal(f"a comparison of {a} and {b}")
-    return (float, float) if target.name == "double" else (_as_is, _as_is)
+    return (_number, _number) if target.name == "double" else (_as_is, _as_is)
 
 
 def _compare(compare: Callable[[Any, Any], bool]) -> Build:

@@ -163,6 +163,15 @@ def test_doubtful_values_are_not_answered() -> None:
             evaluated(local, {view: [("NO", value), ("PE", 1.0)]})
 
 
+@pytest.mark.parametrize("condition", ["a.s = b.s", "a.s <> b.s", "a.s <=> b.s", "a.s > b.s", "a.s = b.c"])
+def test_nan_is_not_compared(condition: str) -> None:
+    groups = "(SELECT country, sum(revenue) s, count(*) c FROM ev GROUP BY country)"
+    local = local_plan(plan(f"SELECT a.country, b.country FROM {groups} a FULL JOIN {groups} b ON {condition}"))
+    rows = {item.view: [("NO", float("nan"), 1), ("PE", 1.0, 2)] for item in local.inputs}
+    with pytest.raises(Unsure):
+        evaluated(local, rows)
+
+
 def _query(sql: str) -> Query:
     statement = parse_statement(SourceStatement(sql))
     assert isinstance(statement, Query)
