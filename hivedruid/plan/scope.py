@@ -42,6 +42,8 @@ class Scope:
     relations: list[Relation]
     parent: Scope | None = None
     merged: dict[str, PlanColumn] = field(default_factory=dict)
+    first: list[PlanColumn] = field(default_factory=list)
+    """The columns of USING in the order of `*`, where they are before all others."""
     aliases: dict[str, Rex] = field(default_factory=dict)
     """Select aliases that HAVING and ORDER BY may use if no column has the name."""
     grouped: dict[str, PlanColumn] = field(default_factory=dict)
@@ -98,7 +100,7 @@ class Scope:
         columns = [column for relation in relations for column in relation.columns]
         if qualifier or not self.merged:
             return columns
-        return self._visible(columns)
+        return self._visible([*self.first, *columns])
 
     def _visible(self, columns: list[PlanColumn]) -> list[PlanColumn]:
         """The columns with those of USING once."""
@@ -109,6 +111,7 @@ class Scope:
         """Make two columns of USING one."""
         same = [id_ for id_, column in self.merged.items() if column in (left, right)]
         self.merged |= dict.fromkeys([*same, left.id, right.id], visible)
+        self.first.append(visible)
 
     def column(self, name: str, span: Span | None) -> PlanColumn:
         """A column by its name alone."""

@@ -122,6 +122,7 @@ class SelectBlock:
         group = SelectBlock(self.b, exp.Select(), self.scope.parent)
         group._sources(e.this)
         self.scope.merged |= group.scope.merged
+        self.scope.first += group.scope.first
         return group.node, group.scope.relations
 
     def _join(self, join: exp.Join) -> None:
@@ -140,7 +141,9 @@ class SelectBlock:
                 hint="use JOIN … USING (a, b)",
             )
         if using:
+            earlier, self.scope.first = self.scope.first, []
             condition = conjunction([self._using(name, left_relations, right_relations, join) for name in using])
+            self.scope.first += earlier
         elif join.args.get("on") is not None:
             condition = self._condition(join.args["on"])
             self._refuse_aggregates(condition, join.args["on"], "ON")

@@ -29,6 +29,11 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     ("sql", "rows"),
     [
         ("SELECT * FROM l JOIN r USING (k)", [("a", 1, 10)]),
+        ("SELECT * FROM (SELECT v, k FROM l) l JOIN r USING (k)", [("a", 1, 10)]),
+        (
+            "SELECT * FROM (SELECT v, k FROM l) l RIGHT JOIN (SELECT w, k FROM r) r USING (k)",
+            [("a", 1, 10), ("c", None, 30)],
+        ),
         ("SELECT * FROM l LEFT JOIN r USING (k)", [("a", 1, 10), ("b", 2, None)]),
         ("SELECT * FROM l RIGHT JOIN r USING (k)", [("a", 1, 10), ("c", None, 30)]),
         ("SELECT * FROM l FULL JOIN r USING (k)", [("a", 1, 10), ("b", 2, None), (None, None, 30)]),
