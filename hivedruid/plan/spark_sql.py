@@ -3,6 +3,7 @@ tests."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -161,6 +162,10 @@ def _has_output_only(block: _Block) -> bool:
     """Whether an expression is one that Spark accepts in SELECT and not in ORDER BY."""
     text = "".join(block.exprs.values())
     return any(part in text for part in (" OVER (", "(SELECT "))
+
+
+def _is_beside_value(join: nodes.Join) -> bool:
+    return join.kind in ("cross", "inner") and len(join.right.columns) == 1 and _is_one_value(join.right)
 
 
 def _is_one_value(node: Node) -> bool:
@@ -340,20 +345,32 @@ class _Writer:
         return block
 
     def _join(self, node: nodes.Join) -> _Block:
-        if node.kind in ("cross", "inner") and len(node.right.columns) == 1 and _is_one_value(node.right):
+        """A chain of joins in one FROM; the names of columns that several of its inputs have are qualified."""
+        if _is_beside_value(node):
             return self._beside_value(node)
-        left, right = self._derived(node.left), self._derived(node.right)
-        there = {name.lower() for name in left.names.values()}
-        both_have = there & {name.lower() for name in right.names.values()}
+        chain = [node]
+        while isinstance(chain[-1].left, nodes.Join) and not _is_beside_value(chain[-1].left):
+            chain.append(chain[-1].left)
+        chain.reverse()
+        inputs = [self._derived(chain[0].left), *(self._derived(join.right) for join in chain)]
+        aliases = ["_left", "_right"] if len(inputs) == 2 else [f"_input{place}" for place in range(len(inputs))]
+        counts = Counter(name for query in inputs for name in {name.lower() for name in query.names.values()})
+        is_unique = all(count == 1 for count in counts.values())
         block = _Block("", node.columns)
-        texts = []
-        for side, query in (("_left", left), ("_right", right)):
-            texts.append(f"{query.text} AS {side}" if both_have else query.text)
+        parts: list[str] = []
+        for place, (query, alias) in enumerate(zip(inputs, aliases, strict=True)):
             for id_, name in query.names.items():
-                text = f"{side}.{quote_identifier(name)}" if name.lower() in both_have else quote_identifier(name)
+                quoted = quote_identifier(name)
+                text = quoted if counts[name.lower()] == 1 else f"{alias}.{quoted}"
                 block.exprs[id_], block.sources[text] = text, name
-        on = f" ON {self._sql(node.condition, block)}" if node.condition is not None else ""
-        block.from_ = f"{texts[0]} {_JOINS[node.kind]} {texts[1]}{on}"
+            table = query.text if is_unique else f"{query.text} AS {alias}"
+            if place == 0:
+                parts.append(table)
+                continue
+            join = chain[place - 1]
+            on = f" ON {self._sql(join.condition, block)}" if join.condition is not None else ""
+            parts.append(f"{_JOINS[join.kind]} {table}{on}")
+        block.from_ = " ".join(parts)
         return block
 
     def _beside_value(self, node: nodes.Join) -> _Block:
