@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -333,7 +333,7 @@ _SET_OPS: dict[str, Callable[[list[Rows], bool], Rows]] = {
 
 def _equalities(node: nodes.Join) -> tuple[list[tuple[Rex, Rex]], list[Rex]]:
     """The terms `left = right` over values of one type, used for hash lookup; and the remaining terms."""
-    left, right = ({c.id for c in side.columns} for side in (node.left, node.right))
+    left, right = node.left.ids, node.right.ids
     pairs: list[tuple[Rex, Rex]] = []
     rest: list[Rex] = []
     for term in conjuncts(node.condition):
@@ -345,7 +345,7 @@ def _equalities(node: nodes.Join) -> tuple[list[tuple[Rex, Rex]], list[Rex]]:
     return pairs, rest
 
 
-def _pair(term: Rex, left: set[str], right: set[str]) -> tuple[Rex, Rex] | None:
+def _pair(term: Rex, left: Set[str], right: Set[str]) -> tuple[Rex, Rex] | None:
     if not isinstance(term, Call) or term.op != "=":
         return None
     a, b = term.args

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from hivedruid.errors import PlanError
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import DruidQuery, Node, map_subqueries
-from hivedruid.plan.rex import refs
+from hivedruid.plan.rex import conjuncts, refs
 from hivedruid.plan.rules import RULES, Rule, RuleContext
 
 MAX_PASSES = 20
 MAX_STEPS = 2000
-"""Of a plan without inputs; each node adds `MAX_PASSES`."""
+"""Of a plan without inputs; each node, and each term of a condition, adds `MAX_PASSES`."""
 
 
 Around = Callable[[Node], Node]
@@ -37,14 +37,14 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
 
     Raises PlanError, naming the rule, if a rule changes the schema or the rules do not terminate.
     """
-    driver = _Driver(context, rules, trace or Trace(), MAX_STEPS + MAX_PASSES * sum(1 for _ in node.walk()))
+    driver = _Driver(context, rules, trace or Trace(), MAX_STEPS + MAX_PASSES * sum(map(_size, node.walk())))
     required = {c.id for c in node.columns}
-    node = prune(node, required)  # before the rules, too: a native query of a wide table is long
+    node = prune(node, set(required))  # before the rules, too: a native query of a wide table is long
     seen = [node]
     for _ in range(MAX_PASSES):
         driver.settled.clear()
         driver.subqueries.clear()
-        changed = prune(driver.bottom_up(node), required)
+        changed = prune(driver.bottom_up(node), set(required))
         if changed is node or changed == node:
             return changed
         if any(changed == earlier for earlier in seen):
@@ -52,6 +52,10 @@ def optimize(node: Node, context: RuleContext, rules: Sequence[Rule] = RULES, tr
         seen.append(changed)
         node = changed
     raise PlanError(f"the rules did not converge in {MAX_PASSES} passes: {', '.join(driver.trace.fired[-5:])}")
+
+
+def _size(node: Node) -> int:
+    return 1 + len(conjuncts(node.condition)) if isinstance(node, nodes.Filter | nodes.Join) else 1
 
 
 class _Driver:
@@ -122,13 +126,14 @@ class _Driver:
         """The plan of a subquery, optimized once in this pass: a plan that is read twice stays one."""
         if id(given) not in self.subqueries:
             required = {c.id for c in given.columns}
-            plan = prune(self.bottom_up(prune(given, required)), required)
+            plan = prune(self.bottom_up(prune(given, set(required))), required)
             self.subqueries[id(given)] = self.subqueries[id(plan)] = (given, plan)
         return self.subqueries[id(given)][1]
 
 
 def prune(node: Node, required: set[str]) -> Node:
-    """Narrow tables and native queries to the columns that are read above them."""
+    """Narrow tables and native queries to the columns that are read above them. Adds the ids of columns that are read
+    inside to `required`."""
     if isinstance(node, DruidQuery):
         return _narrow_query(node, required)
     if isinstance(node, nodes.TableScan):
@@ -143,7 +148,8 @@ def prune(node: Node, required: set[str]) -> Node:
     elif isinstance(node, nodes.Aggregate | nodes.Project):
         inputs = (prune(node.input, read),)
     else:
-        inputs = tuple(prune(i, required | read) for i in node.inputs)
+        required |= read  # in place, as ids are unique in a plan: a chain of joins does not copy it for each of them
+        inputs = tuple(prune(i, required) for i in node.inputs)
     if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
         return node
     node = node.with_inputs(inputs)

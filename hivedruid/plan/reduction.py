@@ -58,23 +58,18 @@ def key_filters(node: Node, context: RuleContext, job: Job) -> dict[int, tuple[K
         return {}
     every = list(all_nodes(node))
     queries = Counter(id(n) for n in every if isinstance(n, DruidQuery))
+    paths = _Paths(context, most)
     for join in every:
         if not isinstance(join, Join) or join.condition is None:
             continue
-        sides = [
-            (big, small, column, key)
-            for big, side, column, of_side in _sides(join)
-            for small, key in _key_sources(side, of_side)
-        ]
-        for big, small, column, key in sides:
-            for target in _targets(big, column) if _is_stable(small) else ():
-                pair = (id(target.query), target.place, target.column, id(small), key)
-                if pair in seen or not _is_worth(target.query, small, key, most, context):
-                    continue
-                seen.add(pair)
-                found = _key_filter(target.query, target.column, small, key, most, context, job)
-                if found is not None:
-                    made.setdefault(id(target.query), {}).setdefault(target.place, []).append(found)
+        for source, target in paths.pairs(join):
+            pair = (id(target.query), target.place, target.column, id(source.node), source.key)
+            if pair in seen:
+                continue
+            seen.add(pair)
+            found = _key_filter(target.query, target.column, source.node, source.key, most, context, job)
+            if found is not None:
+                made.setdefault(id(target.query), {}).setdefault(target.place, []).append(found)
     return {
         query: _of_every_place(list(places.values())) for query, places in made.items() if len(places) == queries[query]
     }
@@ -106,7 +101,7 @@ def _union(filters: list[KeyFilter]) -> KeyFilter:
 
 def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:
     """(side that may lose rows, the other, the key on each) for each equality of columns."""
-    left_ids, right_ids = {c.id for c in join.left.columns}, {c.id for c in join.right.columns}
+    left_ids, right_ids = join.left.ids, join.right.ids
     for term in conjuncts(join.condition):
         if not isinstance(term, Call) or term.op != "=":
             continue
@@ -121,20 +116,102 @@ def _sides(join: Join) -> Iterator[tuple[Node, Node, Ref, Ref]]:
             yield join.right, join.left, b, a
 
 
-def _key_sources(node: Node, key: Ref) -> Iterator[tuple[Node, Ref]]:
-    """The tables and native queries whose keys include those of the node: that of its column, and those of columns that
-    must equal it."""
-    table = node
-    while isinstance(table, Filter | Project):
-        table = table.input
-    found = filterable_input(node, key)
-    if isinstance(table, TableScan | DruidQuery) or found is None:
-        yield node, key
-        return
-    yield from _key_sources(*found)
-    if isinstance(node, Join) and node.kind in ("inner", "semi"):
-        for side, equal in equal_sides(node, key):
-            yield from _key_sources(side, equal)
+@dataclass(frozen=True)
+class _Source:
+    """A table or native query with few keys by estimate."""
+
+    node: Node
+    key: Ref
+    keys: int
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A native query, its column, and the node through which it is read: a shared query is read through several
+    (`split.shared`). `rows` are those that the keys reduce, by estimate."""
+
+    query: DruidQuery
+    column: Ref
+    place: int
+    rows: int | None
+
+
+class _Paths:
+    """Where the keys of joins come from, and the native queries that they reduce: each node is examined once for each
+    of its columns, however many joins are above it."""
+
+    def __init__(self, context: RuleContext, most: int) -> None:
+        self._context = context
+        self._most = most
+        self._sources: dict[tuple[int, Ref], tuple[_Source, ...]] = {}
+        self._targets: dict[tuple[int, Ref], tuple[_Target, ...]] = {}
+
+    def pairs(self, join: Join) -> Iterator[tuple[_Source, _Target]]:
+        """The keys that probably reduce the rows of a native query of the other side."""
+        for big, small, column, key in _sides(join):
+            sources = self.sources(small, key)
+            for source in sources:
+                for target in self.targets(big, column):
+                    if target.rows is None or target.rows >= WORTH * source.keys:
+                        yield source, target
+
+    def sources(self, node: Node, key: Ref) -> tuple[_Source, ...]:
+        """The tables and native queries whose keys include those of the node: that of its column, and those of columns
+        that must equal it."""
+        place = (id(node), key)
+        if place not in self._sources:
+            found = {(id(each.node), each.key): each for each in self._sources_of(node, key)}
+            self._sources[place] = tuple(found.values())
+        return self._sources[place]
+
+    def _sources_of(self, node: Node, key: Ref) -> Iterator[_Source]:
+        table = node
+        while isinstance(table, Filter | Project):
+            table = table.input
+        if isinstance(table, TableScan | DruidQuery):
+            keys = self._context.rows(node)
+            if keys is not None and keys <= self._most and not self._context.has_every_key(node, key):
+                yield from (_Source(node, key, keys),) if _is_stable(node) else ()
+            return
+        found = filterable_input(node, key)
+        if found is None:
+            return
+        yield from self.sources(*found)
+        if isinstance(node, Join) and node.kind in ("inner", "semi"):
+            for side, equal in equal_sides(node, key):
+                yield from self.sources(side, equal)
+
+    def targets(self, node: Node, column: Ref) -> tuple[_Target, ...]:
+        """The native queries below whose column this is, unchanged, if filtering their rows there is the same as
+        filtering here: of a set operation those of all branches, of a join also those of the column that must equal it.
+        """
+        place = (id(node), column)
+        if place not in self._targets:
+            found = {(id(each.query), each.place, each.column): each for each in self._targets_of(node, column)}
+            self._targets[place] = tuple(found.values())
+        return self._targets[place]
+
+    def _targets_of(self, node: Node, column: Ref) -> Iterator[_Target]:
+        if isinstance(node, DruidQuery):
+            yield _Target(node, column, id(node), self._context.rows(_ungrouped(node)))
+            return
+        if any(has(e, Over) or not is_deterministic(e) for e in node.expressions()):
+            return  # the result of a window function depends on the other rows
+        if isinstance(node, SetOp):
+            position = [c.id for c in node.columns].index(column.id)
+            for branch in node.branches:
+                yield from self.targets(branch, branch.columns[position].ref)
+            return
+        found = filterable_input(node, column)
+        if found is None:
+            return
+        if isinstance(node, Join):
+            for side, equal in equal_sides(node, column):
+                if side is node.right or node.kind in ("inner", "right"):
+                    yield from self.targets(side, equal)
+        below = self.targets(*found)
+        is_through = isinstance(found[0], DruidQuery) and not isinstance(node, Join)
+        yield from (replace(each, place=id(node)) for each in below) if is_through else below
 
 
 def _is_stable(node: Node) -> bool:
@@ -151,49 +228,6 @@ def _is_stable(node: Node) -> bool:
                 return False
             below = below.source
     return True
-
-
-@dataclass(frozen=True)
-class _Target:
-    """A native query, its column, and the node through which it is read: a shared query is read through several
-    (`split.shared`)."""
-
-    query: DruidQuery
-    column: Ref
-    place: int
-
-
-def _targets(node: Node, column: Ref) -> Iterator[_Target]:
-    """The native queries below whose column this is, unchanged, if filtering their rows there is the same as filtering
-    here: of a set operation those of all branches, of a join also those of the column that must equal it.
-    """
-    place = id(node)
-    while not isinstance(node, DruidQuery):
-        if any(has(e, Over) or not is_deterministic(e) for e in node.expressions()):
-            return  # the result of a window function depends on the other rows
-        if isinstance(node, SetOp):
-            position = [c.id for c in node.columns].index(column.id)
-            for branch in node.branches:
-                yield from _targets(branch, branch.columns[position].ref)
-            return
-        found = filterable_input(node, column)
-        if found is None:
-            return
-        if isinstance(node, Join):
-            for side, equal in equal_sides(node, column):
-                if side is node.right or node.kind in ("inner", "right"):
-                    yield from _targets(side, equal)
-        place = id(found[0] if isinstance(node, Join) else node)
-        node, column = found
-    yield _Target(node, column, place)
-
-
-def _is_worth(big: DruidQuery, small: Node, key: Ref, most: int, context: RuleContext) -> bool:
-    """Whether the keys are few by estimate, and probably not all that occur on the other side."""
-    keys, rows = context.rows(small), context.rows(_ungrouped(big))
-    if keys is None or keys > most or context.has_every_key(small, key):
-        return False
-    return rows is None or rows >= WORTH * keys
 
 
 def _ungrouped(query: DruidQuery) -> Node:

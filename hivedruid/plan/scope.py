@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -34,6 +35,29 @@ class Relation:
         return columns
 
 
+class _Index:
+    """The relations of a list by their alias or by their names of columns, as the list grows and shrinks at its end: a
+    FROM of many tables is not searched for each name."""
+
+    def __init__(self, keys: Callable[[Relation], Iterable[str | None]]) -> None:
+        self._keys = keys
+        self._indexed: list[Relation] = []
+        self._places: dict[str | None, list[int]] = {}
+
+    def find(self, relations: list[Relation], key: str) -> list[Relation]:
+        """The relations with a key, in their order."""
+        while len(self._indexed) > len(relations) or (
+            self._indexed and self._indexed[-1] is not relations[len(self._indexed) - 1]
+        ):
+            for each in self._keys(self._indexed.pop()):
+                self._places[each].pop()
+        for relation in relations[len(self._indexed) :]:
+            for each in self._keys(relation):
+                self._places.setdefault(each, []).append(len(self._indexed))
+            self._indexed.append(relation)
+        return [relations[place] for place in self._places.get(key, ())]
+
+
 @dataclass
 class Scope:
     """The relations of one block; `merged` are the columns of USING by their ids, with the one that `*` contains and
@@ -48,6 +72,8 @@ class Scope:
     """Select aliases that HAVING and ORDER BY may use if no column has the name."""
     grouped: dict[str, PlanColumn] = field(default_factory=dict)
     """Columns that are keys of GROUP BY: if several have a name, the unqualified name refers to the key, as in Hive."""
+    _aliases: _Index = field(default_factory=lambda: _Index(lambda relation: (relation.alias,)))
+    _names: _Index = field(default_factory=lambda: _Index(lambda relation: relation.named))
 
     def resolve(self, parts: list[str], span: Span | None) -> Rex:
         """A dotted name as a column, a field of a struct column, or a select alias."""
@@ -74,11 +100,11 @@ class Scope:
         return None
 
     def _column(self, qualifier: list[str], name: str, span: Span | None) -> PlanColumn | None:
+        index = (
+            self._aliases.find(self.relations, qualifier[-1]) if qualifier else self._names.find(self.relations, name)
+        )
         matches = [
-            column
-            for relation in self.relations
-            if _qualifies(relation, qualifier)
-            for column in relation.named.get(name, ())
+            column for relation in index if _qualifies(relation, qualifier) for column in relation.named.get(name, ())
         ]
         if not qualifier and self.merged:
             matches = self._visible(matches)
@@ -109,7 +135,8 @@ class Scope:
 
     def merge(self, left: PlanColumn, right: PlanColumn, visible: PlanColumn) -> None:
         """Make two columns of USING one."""
-        same = [id_ for id_, column in self.merged.items() if column in (left, right)]
+        both = (left.id, right.id)
+        same = [id_ for id_, column in self.merged.items() if column.id in both]
         self.merged |= dict.fromkeys([*same, left.id, right.id], visible)
         self.first.append(visible)
 

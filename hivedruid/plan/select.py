@@ -130,10 +130,11 @@ class SelectBlock:
             return self._lateral_view(join.this)
         right, right_relations = self._item(join.this)
         kind = self._join_kind(join)
-        left_relations = list(self.scope.relations)
+        using = [i.name.lower() for i in join.args.get("using") or ()]
+        left_columns = [self.scope.column(name, self.b.span(join)) for name in using]
+        number = len(self.scope.relations)
         self.scope.relations += right_relations
         condition: Rex | None = None
-        using = [i.name.lower() for i in join.args.get("using") or ()]
         if join.method == "NATURAL":
             raise UnsupportedError(
                 "NATURAL JOIN is not supported: Hive parses NATURAL as a table alias",
@@ -142,7 +143,8 @@ class SelectBlock:
             )
         if using:
             earlier, self.scope.first = self.scope.first, []
-            condition = conjunction([self._using(name, left_relations, right_relations, join) for name in using])
+            pairs = zip(using, left_columns, strict=True)
+            condition = conjunction([self._using(name, left, right_relations, join) for name, left in pairs])
             self.scope.first += earlier
         elif join.args.get("on") is not None:
             condition = self._condition(join.args["on"])
@@ -152,14 +154,14 @@ class SelectBlock:
         columns = self.node.columns if kind in ("semi", "anti") else (*self.node.columns, *right.columns)
         self.node = nodes.Join(columns, self.node, right, kind, condition)  # type: ignore[arg-type]
         if kind in ("semi", "anti"):
-            self.scope.relations = left_relations
+            del self.scope.relations[number:]
         return None
 
-    def _using(self, name: str, left: list[Relation], right: list[Relation], join: exp.Join) -> Rex:
-        """The condition on a column of USING."""
-        a, b = (Scope(side, merged=self.scope.merged).column(name, self.b.span(join)) for side in (left, right))
-        self.scope.merge(a, b, visible=b if self._join_kind(join) == "right" else a)
-        return self.c.compare("=", a.ref, b.ref)
+    def _using(self, name: str, left: PlanColumn, relations: list[Relation], join: exp.Join) -> Rex:
+        """The condition on a column of USING, given that of the left side."""
+        right = Scope(relations, merged=self.scope.merged).column(name, self.b.span(join))
+        self.scope.merge(left, right, visible=right if self._join_kind(join) == "right" else left)
+        return self.c.compare("=", left.ref, right.ref)
 
     def _join_kind(self, join: exp.Join) -> str:
         kind, side = (join.kind or "").upper(), (join.side or "").upper()
@@ -381,7 +383,6 @@ class SelectBlock:
 
     def _refuse_aggregates(self, rex: Rex, clause: exp.Expr, name: str) -> None:
         """In WHERE an aggregate can only be the outer query's: HAVING EXISTS (SELECT … WHERE x = min(outer.y))."""
-        inputs = self.input_columns
         if asks_for_grouping(rex):
             raise SemanticError(
                 f"grouping() is not allowed in {name}",
@@ -400,6 +401,7 @@ class SelectBlock:
                 span=self.b.span(clause),
                 hint="compute it in a subquery, as a column",
             )
+        inputs = self.input_columns if has(rex, Agg) else set()
         if any(isinstance(part, Agg) and (not refs(part) or refs(part) & inputs) for part in walk(rex)):
             hint = "use HAVING" if name == "WHERE" else "compute it in a subquery"
             raise SemanticError(f"aggregate functions are not allowed in {name}", span=self.b.span(clause), hint=hint)

@@ -4,7 +4,7 @@ between equivalent plans, so they may be wrong; `bounded_values` gives certain b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from math import prod
 
@@ -211,7 +211,7 @@ class Estimator:
     def _matching(self, join: nodes.Join | nodes.DruidJoin, left: float, right: float) -> float:
         """The share of all pairs that satisfies the condition: 1 / the larger number of values of an equal pair."""
         assert join.condition is not None
-        left_ids = {c.id for c in join.left.columns}
+        left_ids = join.left.ids
         part = 1.0
         for term in conjuncts(join.condition):
             if isinstance(term, Call) and term.op in ("=", "<=>") and len(term.args) == 2:
@@ -221,7 +221,7 @@ class Estimator:
                 part *= self.selectivity(term)
         return part
 
-    def _sides(self, term: Call, left_ids: set[str], left: float, right: float) -> list[tuple[Rex, float]]:
+    def _sides(self, term: Call, left_ids: Set[str], left: float, right: float) -> list[tuple[Rex, float]]:
         return [(a, left if refs(a) <= left_ids else right) for a in term.args]
 
     # --- values ------------------------------------------------------------------------------------------------

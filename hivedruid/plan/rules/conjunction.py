@@ -26,7 +26,7 @@ def filter_ranges_merge(node: Node, context: RuleContext) -> Node | None:
     if not isinstance(node, Filter):
         return None
     terms = conjuncts(node.condition)
-    made: list[Rex] = [FALSE] if _is_contradiction(terms) else _merged(terms, context.zone)
+    made: list[Rex] = [FALSE] if _is_contradiction(terms) else merged(terms, context.zone)
     condition = conjunction(made)
     return None if made == terms or condition is None else replace(node, condition=condition)
 
@@ -39,7 +39,7 @@ def _is_contradiction(terms: list[Rex]) -> bool:
     return any(t in negated or any(rejects_null(t, column) for column in nulls) for t in calls)
 
 
-def _merged(terms: list[Rex], zone: str) -> list[Rex]:
+def merged(terms: list[Rex], zone: str) -> list[Rex]:
     """The terms without those that others imply; FALSE if no value satisfies all of them."""
     kept = dict(enumerate(terms))
     for ranges in _by_subject(terms, zone):

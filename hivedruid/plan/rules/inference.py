@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hivedruid.plan.fold import FALSE
 from hivedruid.plan.implication import implied, normal
 from hivedruid.plan.nodes import Filter, Join, Node, filterable_input
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjuncts, is_deterministic, refs, substitute
+from hivedruid.plan.rules.conjunction import merged
 from hivedruid.plan.rules.filter import filtered
 
 ROUNDS = 3
@@ -67,13 +70,25 @@ def equal_keys(join: Join) -> Iterator[tuple[Ref, Ref]]:
 
 def _moved(here: Node, of: Ref, there: Node, to: Ref, memo: Memo) -> list[Rex]:
     """The comparisons of a key with constants for the key that equals it, and for all columns there that equal that
-    one, unless they hold there."""
-    terms = known(here, of, memo)
+    one, unless they hold there. What holds for the key there was moved to the other columns by the joins there."""
+    held = [normal(t) for t in known(there, to, memo)]
+    terms = [t for t in known(here, of, memo) if not _holds(t, of, to, held)]
     moved: list[Rex] = []
     for each in equal_columns(there, to) if terms else ():
         held = [normal(t) for t in known(there, each, memo)]
         moved += [t for t in _over(terms, of, each) if not implied(normal(t), held, frozenset(), "UTC")]
     return moved
+
+
+def _holds(term: Rex, of: Ref, to: Ref, held: list[Rex]) -> bool:
+    """Whether the conditions that hold for a column imply a comparison of one that equals it."""
+    return any(implied(normal(t), held, frozenset(), "UTC") for t in _over([term], of, to))
+
+
+def _strongest(terms: list[Rex]) -> list[Rex]:
+    """The comparisons of a column without those that follow from the others: each passes all joins above."""
+    made = merged(terms, "UTC") if len(terms) > 1 else terms
+    return terms if made == [FALSE] else made
 
 
 def _over(terms: list[Rex], of: Ref, to: Ref) -> list[Rex]:
@@ -96,7 +111,7 @@ def known(node: Node, column: Ref, memo: Memo) -> list[Rex]:
             below += equal_sides(node, column)
         for source, of in below:
             terms += _over(known(source, of, memo), of, column)
-        memo[key] = (node, list(dict.fromkeys(terms)))
+        memo[key] = (node, _strongest(list(dict.fromkeys(terms))))
     return memo[key][1]
 
 
@@ -113,27 +128,34 @@ def equal_sides(join: Join, column: Ref) -> list[tuple[Node, Ref]]:
 
 def equal_columns(node: Node, column: Ref) -> tuple[Ref, ...]:
     """The columns of the node that have the same value in every row, the column itself first."""
-    pairs = list(_equal_pairs(node))
-    found = [column]
-    for each in found:
-        for pair in pairs:
-            if each in pair:
-                found += [other for other in pair if other not in found]
+    equal: defaultdict[Ref, list[Ref]] = defaultdict(list)
+    for left, right in _equal_pairs(node):
+        equal[left].append(right)
+        equal[right].append(left)
+    found = {column: None}
+    stack = [column]
+    for each in stack:
+        new = [other for other in equal[each] if other not in found]
+        found |= dict.fromkeys(new)
+        stack += dict.fromkeys(new)
     return tuple(found)
 
 
 def _equal_pairs(node: Node) -> Iterator[tuple[Ref, Ref]]:
     """The columns that joins make equal in every row of the node."""
-    if isinstance(node, Filter):
-        yield from _equal_pairs(node.input)
-    if not isinstance(node, Join):
-        return
-    if node.kind == "inner":
-        yield from equal_keys(node)
-    if node.kind not in ("right", "full"):
-        yield from _equal_pairs(node.left)
-    if node.kind in ("inner", "cross", "right"):
-        yield from _equal_pairs(node.right)
+    nodes = [node]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, Filter):
+            nodes.append(node.input)
+        if not isinstance(node, Join):
+            continue
+        if node.kind == "inner":
+            yield from equal_keys(node)
+        if node.kind in ("inner", "cross", "right"):
+            nodes.append(node.right)
+        if node.kind not in ("right", "full"):
+            nodes.append(node.left)
 
 
 def _compares(term: Rex, column: Ref) -> bool:

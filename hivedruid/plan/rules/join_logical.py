@@ -97,10 +97,18 @@ def _not_null(node: Node, key: Ref, context: RuleContext) -> Node:
     if isinstance(node, DruidQuery):
         return _not_null_in_druid(node, key, context)
     side = node.filterable_input(key.id) if isinstance(node, Join) else None
-    if side is None:
+    if side is None or _has_key(node, key):
         return node
     changed = _not_null(side, key, context)
     return node if changed is side else node.with_inputs(tuple([changed if i is side else i for i in node.inputs]))
+
+
+def _has_key(join: Node, key: Ref) -> bool:
+    """Whether it is a key of an inner join, below which its nulls are dropped already."""
+    if not isinstance(join, Join) or join.kind not in ("inner", "semi"):
+        return False
+    terms = conjuncts(join.condition)
+    return any(isinstance(term, Call) and term.op == "=" and key in term.args for term in terms)
 
 
 def _not_null_in_druid(query: DruidQuery, key: Ref, context: RuleContext) -> DruidQuery:

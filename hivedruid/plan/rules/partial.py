@@ -4,9 +4,11 @@ transferred.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import replace
 from math import prod
+from operator import itemgetter
 
 from hivedruid.catalog.types import BIGINT, DOUBLE
 from hivedruid.plan.functions import function_type
@@ -86,8 +88,11 @@ def aggregate_join_transpose(node: Node, context: RuleContext) -> Node | None:
         return None
     if not all(isinstance(c, Agg) and _part(c) is not None for c in node.calls):
         return None
+    conditions = _Conditions(node.input)
+    if conditions.have_subqueries:
+        return None
     for query in _queries(node.input):
-        made = _below_joins(node, node.input, query, context)
+        made = _below_joins(node, node.input, query, conditions, context)
         if made is not None:
             return made
     return None
@@ -95,28 +100,55 @@ def aggregate_join_transpose(node: Node, context: RuleContext) -> Node | None:
 
 def _queries(join: Join) -> Iterator[DruidQuery]:
     """The native queries whose rows with the same keys are in the result equally often: no join adds nulls to them."""
-    for side, kinds in ((join.left, ("inner", "left", "semi")), (join.right, ("inner", "right"))):
-        if join.kind not in kinds:
-            continue
+    stack: list[Node] = [join]
+    while stack:
+        side = stack.pop()
         if isinstance(side, Join):
-            yield from _queries(side)
+            stack += [side.right] if side.kind in ("inner", "right") else []
+            stack += [side.left] if side.kind in ("inner", "left", "semi") else []
         elif isinstance(side, DruidQuery) and _is_rows(side):
             yield side
 
 
-def _joins(node: Node) -> Iterator[Join]:
+class _Conditions:
+    """The conditions of a tree of joins: what they read, and which columns they make equal."""
+
+    def __init__(self, join: Join) -> None:
+        self.have_subqueries = False
+        self.reads: dict[str, tuple[int, Ref]] = {}
+        """The columns by their ids, with the order in which they are read first."""
+        self.equal: defaultdict[Rex, list[Rex]] = defaultdict(list)
+        """The columns that are equal to each column."""
+        for each in _joins(join):
+            if each.condition is None:
+                continue
+            self.have_subqueries |= has(each.condition, Subquery)
+            for read in walk(each.condition):
+                if isinstance(read, Ref):
+                    self.reads.setdefault(read.id, (len(self.reads), read))
+            for left, right in equal_keys(each):
+                self.equal[left].append(right)
+                self.equal[right].append(left)
+
+    def of(self, ids: Set[str]) -> list[Ref]:
+        """The columns with these ids that a condition reads."""
+        return [read for _, read in sorted([self.reads[i] for i in ids if i in self.reads], key=itemgetter(0))]
+
+
+def _joins(join: Join) -> Iterator[Join]:
     """The joins of a tree of joins."""
-    if isinstance(node, Join):
-        yield node
-        yield from _joins(node.left)
-        yield from _joins(node.right)
+    stack: list[Node] = [join]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Join):
+            yield node
+            stack += node.inputs[::-1]
 
 
-def _below_joins(node: Aggregate, join: Join, query: DruidQuery, context: RuleContext) -> Node | None:
+def _below_joins(
+    node: Aggregate, join: Join, query: DruidQuery, conditions: _Conditions, context: RuleContext
+) -> Node | None:
     own = query.ids
-    conditions = [each.condition for each in _joins(join) if each.condition is not None]
-    if any(has(c, Subquery) for c in conditions):
-        return None
     if any(refs(rex) & own and not refs(rex) <= own for rex in (*node.keys, *node.calls)):
         return None
     mine = [c for c in node.calls if refs(c) <= own]
@@ -124,14 +156,18 @@ def _below_joins(node: Aggregate, join: Join, query: DruidQuery, context: RuleCo
     if any(c.op not in ("min", "max") for c in others):
         return None  # for rows that represent several
     keys = list(dict.fromkeys(k for k in node.keys if refs(k) and refs(k) <= own))
-    keys += [r for r in dict.fromkeys(r for c in conditions for r in _read(c, own)) if r not in keys]
+    keys += [read for read in conditions.of(own) if read not in keys]
     if not keys or any(isinstance(k, Ref) and k.type.is_timestamp for k in keys):
         return None
     parts = _parts(tuple(mine)) or []
     partial = _aggregate(query, tuple(keys), parts, ["_k"] * len(keys), context)
     below = _pushed(query, partial, context)
-    is_worth = _is_worth if query is join.left or query is join.right else _is_certainly_worth
-    if below is None or not is_worth(below, query, keys, join, context):
+    if below is None:
+        return None
+    is_beside = query is join.left or query is join.right
+    if not (
+        _is_worth(below, query, context) if is_beside else _is_certainly_worth(query, keys, join, conditions, context)
+    ):
         return None
     by_key: dict[Rex, Rex] = {k: c.ref for k, c in zip(keys, below.columns, strict=False)}
     joined = _with_query(join, query, below, {k.id: c for k, c in by_key.items() if isinstance(k, Ref)})
@@ -151,34 +187,29 @@ def _with_query(node: Node, query: DruidQuery, below: DruidQuery, mapping: dict[
     return Join(columns, left, right, node.kind, condition)
 
 
-def _read(condition: Rex, own: Set[str]) -> list[Rex]:
-    return [r for r in walk(condition) if isinstance(r, Ref) and r.id in own]
-
-
-def _is_worth(below: DruidQuery, query: DruidQuery, _keys: list[Rex], _join: Join, context: RuleContext) -> bool:
+def _is_worth(below: DruidQuery, query: DruidQuery, context: RuleContext) -> bool:
     after, before = context.rows(below), context.rows(query)
     return after is None or before is None or after * WORTH <= before
 
 
 def _is_certainly_worth(
-    _below: DruidQuery, query: DruidQuery, keys: list[Rex], join: Join, context: RuleContext
+    query: DruidQuery, keys: list[Rex], join: Join, conditions: _Conditions, context: RuleContext
 ) -> bool:
     """Whether the numbers of values of the keys are known, those of a join key from either side of it."""
     rows = context.rows(query)
     context.rows(join)  # so that the values of the other inputs are known
-    joins = list(_joins(join))
-    counts = [_values(key, joins, context) for key in keys]
+    counts = [_values(key, conditions, context) for key in keys]
     if rows is None or None in counts:
         return False
     return prod(c for c in counts if c is not None) * WORTH <= rows
 
 
-def _values(key: Rex, joins: list[Join], context: RuleContext) -> int | None:
+def _values(key: Rex, conditions: _Conditions, context: RuleContext) -> int | None:
     """The number of values of a key; if it is unknown, of those that it is compared with."""
     known = context.distinct(key)
     if known is not None:
         return known
-    others = [b if a == key else a for join in joins for a, b in equal_keys(join) if key in (a, b)]
+    others = conditions.equal.get(key, ())
     return min((n for other in others if (n := context.distinct(other)) is not None), default=None)
 
 
