@@ -8,6 +8,7 @@ from sqlglot import Token, TokenType, exp
 
 from hivedruid.errors import ParseError, Span
 from hivedruid.parser.cast_formats import CASTS
+from hivedruid.parser.functions import BEFORE_CALL
 from hivedruid.parser.tokens import Cursor, describe
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
@@ -72,7 +73,8 @@ def _check_casts(source: SourceStatement, tokens: list[Token]) -> None:
 def _check_foreign(source: SourceStatement, token: Token, before: Token | None, following: Token | None) -> None:
     kind = token.token_type
     if kind in _FOREIGN_BEFORE:
-        if following is None or following.text.upper() not in _FOREIGN_BEFORE[kind]:
+        is_call = before is not None and before.token_type in BEFORE_CALL
+        if is_call or following is None or following.text.upper() not in _FOREIGN_BEFORE[kind]:
             return
     elif kind not in _FOREIGN or (kind == TokenType.DCOLON and before is not None and before.start == token.start):
         return  # a number such as 10L is tokenized as 10 :: L, all at the same position

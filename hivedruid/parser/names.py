@@ -32,7 +32,7 @@ _BEFORE_OPERAND = frozenset(
         TokenType.DIV, TokenType.DOT, TokenType.DPIPE, TokenType.ELSE, TokenType.EQ, TokenType.FROM,
         TokenType.GROUP_BY, TokenType.GT, TokenType.GTE, TokenType.HAVING, TokenType.JOIN, TokenType.LIKE,
         TokenType.LT, TokenType.LTE, TokenType.L_BRACKET, TokenType.L_PAREN, TokenType.MOD, TokenType.NEQ,
-        TokenType.NULLSAFE_EQ, TokenType.ON, TokenType.OR, TokenType.ORDER_BY, TokenType.OVER,
+        TokenType.NOT, TokenType.NULLSAFE_EQ, TokenType.ON, TokenType.OR, TokenType.ORDER_BY, TokenType.OVER,
         TokenType.PARTITION_BY, TokenType.PIPE, TokenType.PLUS, TokenType.QUALIFY, TokenType.RLIKE,
         TokenType.SELECT, TokenType.SLASH, TokenType.SORT_BY, TokenType.STAR, TokenType.TABLE, TokenType.THEN,
         TokenType.TILDE, TokenType.WHEN, TokenType.WHERE, TokenType.WINDOW, TokenType.WITH,

@@ -56,6 +56,9 @@ def anonymous(c: Converter, e: exp.Expr) -> Rex:
         return cast_function(c, HiveType(name), c.convert(e.expressions[0]), e)
     written, name = name, ALIASES.get(name, name)
     check_count(c, written, name, len(e.expressions), e)
+    if name == "if":
+        condition, *values = e.expressions
+        return c.case([c.boolean(condition)], [c.convert(value) for value in values])
     if name in AGGREGATES:
         return _aggregate(c, name, e)
     if name in WINDOW_FUNCTIONS and e is not c.window_call:

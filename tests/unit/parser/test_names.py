@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.dialects.hive import Hive
 
 from hivedruid.errors import ParseError
+from hivedruid.parser.functions import called_name
 from hivedruid.parser.statements import Query
 from tests.unit.parser.parsing import one, refused
 
@@ -111,6 +112,52 @@ def test_every_word_that_hive_does_not_reserve_is_a_name_in_queries(text: str) -
         if tree != expected:
             others[word] = tree
     assert not others
+
+
+_OWN_SYNTAX = frozenset("ceil ceiling position substring trim try_cast".split())  # noqa: SIM905
+"""Functions whose calls may contain words: trim(BOTH FROM a)."""
+_CALLS = (
+    "SELECT {0}(a, 1), - {0}(a) + {0}() x, CASE WHEN {0}(a) THEN {0}(a, b) ELSE {0}(1) END, other({0}(a), b) AS y FROM t "
+    "WHERE {0}(a) > 1 AND NOT {0}(a, b) OR a BETWEEN {0}(1) AND {0}(2) GROUP BY {0}(a), b HAVING {0}(a) < 1 "
+    "ORDER BY {0}(a), {0}(b) DESC"
+)
+
+
+def test_every_word_that_hive_does_not_reserve_is_a_name_of_a_function() -> None:
+    functions = {name.lower() for name in (*Hive.parser_class.FUNCTIONS, *Hive.parser_class.FUNCTION_PARSERS)}
+    words = ({*_words(), *functions, "if"} - set(_RESERVED.split())) | {"if"}
+    expected = _called(_CALLS, "zzz")
+    others = {}
+    for word in sorted(words - _OWN_SYNTAX):
+        try:
+            calls = _called(_CALLS, word)
+        except ParseError as error:
+            calls = [(str(error), 0)]
+        if calls != expected:
+            others[word] = calls
+    assert not others
+
+
+@pytest.mark.parametrize(
+    "word", ["and", "any", "case", "exists", "filter", "if", "in", "insert", "like", "or", "values"]
+)
+def test_a_quoted_word_is_a_name_of_a_function(word: str) -> None:
+    assert _called(_CALLS, f"`{word}`") == _called(_CALLS, "zzz")
+
+
+def _called(text: str, word: str) -> list[tuple[str, int]]:
+    """The called functions with the numbers of their arguments, `zzz` for the word."""
+    query = one(text.format(word))
+    assert isinstance(query, Query)
+    calls = list(query.expression.find_all(exp.Anonymous))
+    names = ["zzz" if called_name(call) == word.strip("`") else called_name(call) for call in calls]
+    return [(name, len(call.expressions)) for name, call in zip(names, calls, strict=True)]
+
+
+def test_a_word_after_an_operand_is_no_call() -> None:
+    (aggregate,) = one("SELECT count(*) FILTER (WHERE a > 1) FROM t").expression.selects
+    assert isinstance(aggregate, exp.Filter)
+    assert one("WITH u AS (SELECT 1), cache (c) AS (SELECT 2) SELECT c FROM cache").expression.ctes[1].alias == "cache"
 
 
 def _tree(text: str, word: str) -> str:
