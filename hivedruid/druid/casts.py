@@ -184,7 +184,8 @@ def _to_time(d: DruidExpressions, value: Rex, to: HiveType) -> str:
 
 def day_of_trunc(d: DruidExpressions, rex: Call) -> str:
     """The date that trunc() returns as a string, for a time in UTC."""
-    value, unit = rex.args[0], trunc_unit(str_constant(rex.args[1], "the unit of trunc()"))
+    value = rex.args[0]
+    unit = trunc_unit(str_constant(rex.args[1], "the unit of trunc()")) if len(rex.args) > 1 else None
     if unit is None or not value.type.is_time:
         raise NotExact(f"trunc() of {value.type} to a unit other than month, quarter or year")
     return f"timestamp_floor({d.moment(value)},'{PERIODS[unit]}',null,'{d.zone(value)}')"

@@ -204,3 +204,10 @@ def test_no_argument_is_ignored(quoted: str) -> None:
 
 def test_quoted_names_of_functions_and_tables() -> None:
     plan("WITH `date` (a) AS (SELECT `day`(`__time`) FROM ev) SELECT `upper`(`year`.a) FROM `date` AS `year` (a)")
+
+
+def test_trunc_of_a_number_without_digits_stays_outside_druid() -> None:
+    assert [column.type.name for column in plan("SELECT trunc(revenue), trunc(imps) FROM ev").columns] == [
+        "double",
+        "int",
+    ]
