@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.suites import drill, sparksql, sqllogictest
+from tests.suites import drill, druidsql, sparksql, sqllogictest
 from tests.suites.cases import Case, Outcome
 from tests.suites.report import details, reasons, table
 from tests.suites.running import Runner
@@ -41,7 +41,9 @@ def main() -> int:
 
 def _suites(folder: Path | None, sample: int, seed: int) -> Mapping[str, Callable[[], Iterable[Case]]]:
     """The suites by name; those of a folder only with one."""
-    suites: dict[str, Callable[[], Iterable[Case]]] = {"drill": drill.cases, "spark": sparksql.cases}
+    suites: dict[str, Callable[[], Iterable[Case]]] = {
+        "drill": drill.cases, "druid": druidsql.cases, "spark": sparksql.cases,
+    }  # fmt: skip
     if folder is not None and (folder / "sqllogictest").is_dir():
         suites["sqllogictest"] = lambda: sqllogictest.cases(folder / "sqllogictest", sample, seed)
     else:

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from tests.suites.cases import NotComparable, Row
+from tests.suites.classfile import Float
+
+T = TypeVar("T")
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-9
+
+
+def is_permutation(rows: Sequence[Row], expected: Sequence[T], is_same: Callable[[Row, T], bool]) -> bool:
+    """Whether the rows are the expected ones, each as often."""
+    left = list(expected)
+    for row in rows:
+        place = next((i for i, one in enumerate(left) if is_same(row, one)), None)
+        if place is None:
+            return False
+        left.pop(place)
+    return not left
 
 
 @dataclass(frozen=True)
@@ -22,15 +37,7 @@ class TextRows:
     null: str = "NULL"
 
     def matches(self, rows: Sequence[Row]) -> bool:
-        if len(rows) != len(self.rows):
-            return False
-        left = list(self.rows)
-        for row in rows:
-            place = next((i for i, texts in enumerate(left) if self._is_same(row, texts)), None)
-            if place is None:
-                return False
-            left.pop(place)
-        return True
+        return is_permutation(rows, self.rows, self._is_same)
 
     @property
     def text(self) -> str:
@@ -40,6 +47,41 @@ class TextRows:
         return len(row) == len(texts) and all(
             is_same_cell(value, text, self.null) for value, text in zip(row, texts, strict=True)
         )
+
+
+@dataclass(frozen=True)
+class ValueRows:
+    """Rows of values in any order; a time is the number of its milliseconds, a float has fewer digits."""
+
+    rows: tuple[tuple[Any, ...], ...]
+
+    def matches(self, rows: Sequence[Row]) -> bool:
+        return is_permutation(rows, self.rows, _is_same_row)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(repr(row) for row in self.rows[:40])
+
+
+def _is_same_row(row: Row, values: Sequence[Any]) -> bool:
+    return len(row) == len(values) and all(map(is_same_value, row, values))
+
+
+def is_same_value(value: Any, expected: Any) -> bool:
+    """Whether a value of ours is one of a Java program."""
+    if isinstance(expected, Float):
+        close = partial(math.isclose, rel_tol=1e-6)
+        return not isinstance(value, bool) and isinstance(value, int | float | Decimal) and close(value, expected.value)
+    if value is None or expected is None:
+        return value is expected
+    if isinstance(value, date):
+        time = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        return bool(round(time.replace(tzinfo=UTC).timestamp() * 1000) == expected)
+    if isinstance(value, (bool, str)):
+        return bool(value == expected)
+    if isinstance(value, int | float | Decimal):
+        return isinstance(expected, int | float) and (value == expected or _is_close(float(value), expected, value))
+    raise NotComparable(f"values of type {type(value).__name__}")
 
 
 def is_same_cell(value: Any, text: str, null: str) -> bool:

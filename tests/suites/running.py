@@ -107,14 +107,18 @@ class Runner:
                     self._rows(f"DROP VIEW IF EXISTS {name[1]}")
 
     def _load(self, table: Table) -> None:
-        """A table of the embedded store, and a view over it without `__time`: suites have `SELECT *`. Its rows are
-        loaded as a task of Druid would do it: CREATE TABLE AS SELECT starts Spark."""
-        stored = f"{table.name}_rows"
-        columns = "".join(f", `{name}` {type_}" for name, type_ in table.columns)
+        """A table of the embedded store; without a column `__time`, a view over it that does not have it, either: suites
+        have `SELECT *`. Its rows are loaded as a task of Druid would do it: CREATE TABLE AS SELECT starts Spark."""
+        has_time = any(name == TIME_COLUMN for name, _ in table.columns)
+        stored = table.name if has_time else f"{table.name}_rows"
+        time = () if has_time else ((TIME_COLUMN, "timestamp"),)
+        columns = ", ".join(f"`{name}` {type_}" for name, type_ in (*time, *table.columns))
         names = ", ".join(f"`{name}`" for name, _ in table.columns)
+        if not has_time:
+            self._rows(f"DROP VIEW IF EXISTS `{table.name}`")
         self._rows(
-            f"DROP VIEW IF EXISTS `{table.name}`; DROP TABLE IF EXISTS `{stored}`;"
-            f"CREATE EXTERNAL TABLE `{stored}` (`{TIME_COLUMN}` timestamp{columns}) STORED BY 'druid'"
+            f"DROP TABLE IF EXISTS `{stored}`;"
+            f"CREATE EXTERNAL TABLE `{stored}` ({columns}) STORED BY 'druid'"
             f" TBLPROPERTIES ('druid.rollup' = 'false', 'external.table.purge' = 'true')"
         )
         created = self.session.catalog.resolve("default", stored)
@@ -127,4 +131,5 @@ class Runner:
             Path(folder, "rows.json").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             if table.rows:
                 ingest(self.session.store, index_task(created, Path(folder)))
-        self._rows(f"CREATE VIEW `{table.name}` AS SELECT {names} FROM `{stored}`")
+        if not has_time:
+            self._rows(f"CREATE VIEW `{table.name}` AS SELECT {names} FROM `{stored}`")
