@@ -6,10 +6,11 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.suites import drill, druidsql, sparksql, sqllogictest
+from tests.suites import drill, druidsql, impala, sparksql, sqllogictest
 from tests.suites.cases import Case, Outcome
 from tests.suites.report import details, reasons, table
 from tests.suites.running import Runner
@@ -44,10 +45,14 @@ def _suites(folder: Path | None, sample: int, seed: int) -> Mapping[str, Callabl
     suites: dict[str, Callable[[], Iterable[Case]]] = {
         "drill": drill.cases, "druid": druidsql.cases, "spark": sparksql.cases,
     }  # fmt: skip
-    if folder is not None and (folder / "sqllogictest").is_dir():
-        suites["sqllogictest"] = lambda: sqllogictest.cases(folder / "sqllogictest", sample, seed)
-    else:
-        print("sqllogictest is not run: name a folder that contains it", file=sys.stderr)
+    of_folder: dict[str, Callable[[Path], Iterable[Case]]] = {
+        "sqllogictest": lambda files: sqllogictest.cases(files, sample, seed), "impala": impala.cases,
+    }  # fmt: skip
+    for name, read in of_folder.items():
+        if folder is not None and (folder / name).is_dir():
+            suites[name] = partial(read, folder / name)
+        else:
+            print(f"{name} is not run: name a folder that contains it", file=sys.stderr)
     return suites
 
 

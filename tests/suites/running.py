@@ -107,29 +107,29 @@ class Runner:
                     self._rows(f"DROP VIEW IF EXISTS {name[1]}")
 
     def _load(self, table: Table) -> None:
-        """A table of the embedded store; without a column `__time`, a view over it that does not have it, either: suites
-        have `SELECT *`. Its rows are loaded as a task of Druid would do it: CREATE TABLE AS SELECT starts Spark."""
-        has_time = any(name == TIME_COLUMN for name, _ in table.columns)
-        stored = table.name if has_time else f"{table.name}_rows"
-        time = () if has_time else ((TIME_COLUMN, "timestamp"),)
-        columns = ", ".join(f"`{name}` {type_}" for name, type_ in (*time, *table.columns))
-        names = ", ".join(f"`{name}`" for name, _ in table.columns)
-        if not has_time:
+        """A table of the embedded store, whose time is the TIMESTAMP of the suite's table, or a constant. A view over it has
+        the names of the suite: suites have `SELECT *`. Its rows are loaded as a task of Druid would do it: CREATE TABLE AS
+        SELECT starts Spark."""
+        time = next((name for name, type_ in table.columns if type_ == "timestamp"), "")
+        names = [TIME_COLUMN if name == time else name for name, _ in table.columns]
+        stored = table.name if time == TIME_COLUMN else f"{table.name}_rows"
+        columns = [(name, type_) for name, (_, type_) in zip(names, table.columns, strict=True) if name != TIME_COLUMN]
+        declared = ", ".join(f"`{name}` {type_}" for name, type_ in ((TIME_COLUMN, "timestamp"), *columns))
+        texts = ", ".join(f"{name}:string" for name, type_ in columns if type_.startswith(("date", "decimal")))
+        as_texts = f", 'druid.columns.as' = '{texts}'" if texts else ""
+        if stored != table.name:
             self._rows(f"DROP VIEW IF EXISTS `{table.name}`")
         self._rows(
-            f"DROP TABLE IF EXISTS `{stored}`;"
-            f"CREATE EXTERNAL TABLE `{stored}` ({columns}) STORED BY 'druid'"
-            f" TBLPROPERTIES ('druid.rollup' = 'false', 'external.table.purge' = 'true')"
+            f"DROP TABLE IF EXISTS `{stored}`; CREATE EXTERNAL TABLE `{stored}` ({declared}) STORED BY 'druid'"
+            f" TBLPROPERTIES ('druid.rollup' = 'false', 'external.table.purge' = 'true'{as_texts})"
         )
         created = self.session.catalog.resolve("default", stored)
         assert created is not None
         with TemporaryDirectory() as folder:
-            lines = (
-                json.dumps({TIME_COLUMN: INSTANT, **dict(zip((c for c, _ in table.columns), row, strict=True))})
-                for row in table.rows
-            )
+            lines = (json.dumps({TIME_COLUMN: INSTANT, **dict(zip(names, row, strict=True))}) for row in table.rows)
             Path(folder, "rows.json").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             if table.rows:
                 ingest(self.session.store, index_task(created, Path(folder)))
-        if not has_time:
-            self._rows(f"CREATE VIEW `{table.name}` AS SELECT {names} FROM `{stored}`")
+        if stored != table.name:
+            items = ", ".join(f"`{name}` AS `{own}`" for name, (own, _) in zip(names, table.columns, strict=True))
+            self._rows(f"CREATE VIEW `{table.name}` AS SELECT {items} FROM `{stored}`")
