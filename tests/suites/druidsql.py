@@ -173,10 +173,11 @@ def _map(row: Any) -> Mapping[str, Any]:
     """A row, which is a map, or a call with one, or with the time, dim1, dim2 and m1."""
     if isinstance(row, dict):
         return row
-    (maps, times) = ([value for value in row.arguments if isinstance(value, kind)] for kind in (dict, str))
-    if maps:
-        return {"t": times[0], **maps[0]} if times else maps[0]
-    return dict(zip(("t", "dim1", "dim2", "m1"), row.arguments, strict=True))
+    maps: list[Mapping[str, Any]] = [value for value in row.arguments if isinstance(value, dict)]
+    if not maps:
+        return dict(zip(("t", "dim1", "dim2", "m1"), row.arguments, strict=True))
+    times = [value for value in row.arguments if isinstance(value, str)]
+    return {"t": times[0], **maps[0]} if times else maps[0]
 
 
 def _row(row: Mapping[str, Any], columns: Sequence[tuple[str, str]]) -> Row:

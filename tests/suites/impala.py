@@ -24,6 +24,14 @@ ALL_TYPES = (
     ("bigint_col", "bigint"), ("float_col", "float"), ("double_col", "double"), ("date_string_col", "string"),
     ("string_col", "string"), ("timestamp_col", "timestamp"), ("year", "int"), ("month", "int"),
 )  # fmt: skip
+_NULLS = (
+    ("a", "string"), ("b", "string"), ("c", "string"), ("d", "int"), ("e", "double"), ("f", "string"), ("g", "string"),
+)  # fmt: skip
+_DECIMALS = tuple(
+    (f"d{digits}_{scale}", f"decimal({digits},{scale})")
+    for digits, half in ((5, 3), (9, 5), (14, 7), (18, 9), (28, 14), (38, 19))
+    for scale in (0, 1, half, digits)
+)
 FILES: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "dimtbl": ("DimTbl/data.csv", (("id", "bigint"), ("name", "string"), ("zip", "int"))),
     "jointbl": (
@@ -43,6 +51,19 @@ FILES: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     ),
     "tinyinttable": ("TinyIntTable/data.csv", (("int_col", "int"),)),
     "tinytable": ("TinyTable/data.csv", (("a", "string"), ("b", "string"))),
+    "nulltable": ("NullTable/data.csv", _NULLS),
+    "nullescapedtable": ("NullTable/data.csv", _NULLS),
+    "chars_tiny": ("data/chars-tiny.txt", (("cs", "char(5)"), ("cl", "char(140)"), ("vc", "varchar(32)"))),
+    "decimal_tbl": (
+        "data/decimal_tbl.txt",
+        (
+            ("d1", "decimal(9,0)"), ("d2", "decimal(10,0)"), ("d3", "decimal(20,10)"), ("d4", "decimal(38,38)"),
+            ("d5", "decimal(10,5)"), ("d6", "decimal(9,0)"),
+        ),
+    ),
+    "decimal_rtf_tbl": ("data/decimal_rtf_tbl.txt", (*_DECIMALS, ("dpc", "decimal(9,0)"))),
+    "decimal_rtf_tiny_tbl": ("data/decimal_rtf_tiny_tbl.txt", (*_DECIMALS, ("dpc", "decimal(9,0)"))),
+    "date_tbl": ("data/date_tbl", (("id_col", "int"), ("date_col", "date"), ("date_part", "date"))),
     "decimal_tiny": (
         "data/decimal-tiny.txt", (("c1", "decimal(10,4)"), ("c2", "decimal(15,5)"), ("c3", "decimal(1,1)")),
     ),
@@ -52,6 +73,7 @@ EMPTY: Mapping[str, tuple[tuple[str, str], ...]] = {
     "emptytable": (("field", "string"), ("f2", "int")),
     "testtbl": (("id", "bigint"), ("name", "string"), ("zip", "int")),
 }
+VIEWS = {"alltypes_view": "alltypes", "alltypes_hive_view": "alltypes", "alltypes_nonpartitioned": "alltypes"}
 DIFFERENCES = Path(__file__).with_name("impala.json")
 """Queries to which Hive 4.0.1, when it was asked, gave hivedruid's rows: digests of their texts by the reason."""
 
@@ -83,14 +105,25 @@ def cases(folder: Path) -> Iterator[Case]:
 
 
 def case(place: str, sql: str, results: Section, types: str, tables: Mapping[str, Table]) -> Case:
-    kinds = [type_.strip().lower() for type_ in types.strip().split(",")]
+    kinds = tuple(type_.strip().lower() for type_ in types.strip().split(","))
     rows = tuple(_cells(line, kinds) for line in results.text.splitlines())
     names = {name.lower() for name in _TABLE.findall(sql)}
-    used = tuple(table for name, table in tables.items() if name in names)
-    return Case(place, sql, hive_sql(sql), TextRows(rows), used, reason=_reason(sql, results, types, names, tables))
+    used = tuple(table for name, table in tables.items() if name in {VIEWS.get(name, name) for name in names})
+    views = tuple(
+        f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM {VIEWS[view]}" for view in sorted(names & set(VIEWS))
+    )
+    return Case(
+        place,
+        sql,
+        hive_sql(sql),
+        TextRows(rows, kinds=kinds),
+        used,
+        views,
+        reason=_reason(place, sql, results, types, names, tables),
+    )
 
 
-def _reason(sql: str, results: Section, types: str, names: set[str], tables: Mapping[str, Table]) -> str:
+def _reason(place: str, sql: str, results: Section, types: str, names: set[str], tables: Mapping[str, Table]) -> str:
     """Why a query is not comparable."""
     digest = sha1(" ".join(sql.split()).encode(), usedforsecurity=False).hexdigest()[:8]
     if (reason := _differences().get(digest)) is not None:
@@ -101,8 +134,10 @@ def _reason(sql: str, results: Section, types: str, names: set[str], tables: Map
         return "not all of its rows are listed"
     if (found := re.search(r"(?i)\b(array|map|struct|binary)\b", types)) is not None:
         return f"a column is of type {found[0].upper()}"
+    if place.startswith("ranger"):
+        return "its tables have policies"
     ctes = {name.lower() for name in re.findall(r"(?i)(?:\bwith|,)\s+(\w+)\s*(?:\([\w\s,]*\))?\s+as\s*\(", sql)}
-    if (missing := sorted(names - set(tables) - ctes)) and not missing[0].isdigit():
+    if (missing := sorted(names - set(tables) - set(VIEWS) - ctes)) and not missing[0].isdigit():
         return (
             f"the rows of {missing[0]} are not rebuilt"
             if len(missing[0]) < 20
@@ -136,9 +171,15 @@ def _cells(line: str, kinds: Sequence[str]) -> tuple[str, ...]:
 def _cell(text: str, kind: str) -> str:
     if kind in ("timestamp", "date"):
         return text
-    return re.sub(
-        r"\\(.)", lambda found: {"n": "\n", "t": "\t", "r": "\r"}.get(found[1], found[1]), text.replace("''", "'")
-    )
+    return _ESCAPE.sub(_character, text.replace("''", "'"))
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(.))")
+
+
+def _character(found: re.Match[str]) -> str:
+    code = found[1] or found[2]
+    return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(found[3], found[3])
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -152,21 +193,34 @@ def _tables(folder: Path) -> Iterator[Table]:
     for name, columns in EMPTY.items():
         yield Table(name, columns, ())
     for name, (path, columns) in FILES.items():
-        if (file := folder / path).is_file():
-            lines = file.read_text(encoding="utf-8").splitlines()
-            yield Table(name, columns, tuple(_fields(line, columns) for line in lines))
+        if (file := folder / path).exists():
+            yield Table(name, columns, tuple(_fields(line, columns) for line in _lines(file)))
+
+
+PARTITIONS = ("0001-01-01", "1399-06-27", "2017-11-27", "9999-12-31")
+"""Those of `date_tbl`, in the order of its files."""
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """The lines of a file, or those of the files of a folder with their partitions."""
+    files = zip(sorted(file.iterdir()), PARTITIONS, strict=True) if file.is_dir() else [(file, "1")]
+    for one, partition in files:
+        yield from (f"{line},{partition}" for line in one.read_text(encoding="utf-8").splitlines())
 
 
 def _fields(line: str, columns: Sequence[tuple[str, str]]) -> Row:
-    fields = line.split(",")
-    return tuple(
-        None if field == "\\N" else _READERS.get(type_, str)(field)
-        for field, (_, type_) in zip(fields, columns, strict=True)
-    )
+    """The values of a line. What is beyond the columns is the partition of a table without partitions."""
+    fields = zip(line.split(","), columns, strict=False)
+    return tuple(None if field == "\\N" else _READERS.get(type_, str)(field) for field, (_, type_) in fields)
+
+
+def _date(text: str) -> str:
+    """`2017-11-3` as text."""
+    return "-".join(part.zfill(2) for part in text.split("-"))
 
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
-    "int": int, "bigint": int, "double": float, "boolean": lambda text: text == "true",
+    "int": int, "bigint": int, "double": float, "boolean": lambda text: text == "true", "date": _date,
 }  # fmt: skip
 
 
@@ -187,11 +241,17 @@ def _partition(number: int, start: datetime, end: datetime, per_day: int, count:
         for n in range(min(per_day, last - number)):
             yield (
                 number, number % 2 == 0, n % 10, n % 100, n, n * 10, n * 1.1, 10.1 * n, f"{time:%m/%d/%y}", str(n),
-                round(time.timestamp() * 1000),
+                _milliseconds(time),
             )  # fmt: skip
             number += 1
             time += timedelta(minutes=1, milliseconds=n * 10)
         time += timedelta(days=1)
+
+
+def _milliseconds(time: datetime) -> int:
+    """The generator writes the milliseconds without leading zeros: `.10` is read as a tenth of a second."""
+    fraction = str(time.microsecond // 1000).ljust(3, "0")
+    return int(time.timestamp()) * 1000 + int(fraction)
 
 
 def _days(has_nulls: bool) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.suites import drill, sparksql, sqllogictest
+from tests.suites import drill, impala, sparksql, sqllogictest
 from tests.suites.cases import Case, NotComparable, Outcome, Table
 from tests.suites.comparison import TextRows, is_same_cell
 from tests.suites.report import details, reasons, table
@@ -124,6 +124,86 @@ struct<array(1):array<int>>
 """
 
 
+IMPALA = r"""\
+====
+---- QUERY
+# the second one is a NULL
+select name, zip, 'it\'s, ok' from functional.dimtbl where id > 1
+---- RESULTS: VERIFY_IS_EQUAL_SORTED
+'Ulm \u00e4',NULL,'it''s, ok'
+---- TYPES
+string, int, string
+====
+---- QUERY: NAMED
+select id, float_col, timestamp_col from alltypestiny t where id in (1, 2);
+---- RESULTS
+1,1.100000023841858,2009-01-01 00:01:00
+2,0,2009-02-01 00:00:00
+---- TYPES
+INT, FLOAT, TIMESTAMP
+====
+---- QUERY
+select count(*), count(tinyint_col), count(day), max(timestamp_col) from functional_parquet.alltypesagg
+where bigint_col <= 20 and day is null or timestamp_col < '2010-01-01 00:02:01'
+---- RESULTS
+4,2,3,2010-01-01 00:02:00.100000000
+---- TYPES
+bigint,bigint,bigint,timestamp
+---- RUNTIME_PROFILE
+row_regex: .*
+====
+---- QUERY
+insert into t values (1)
+---- RESULTS
+: 1
+---- TYPES
+int
+====
+---- QUERY
+with c as (select d6, cast('nan' as string) n from decimal_tbl) select * from c
+---- RESULTS
+1
+---- TYPES
+int
+====
+---- QUERY
+select date_part, count(date_col) from date_tbl group by date_part
+---- RESULTS
+0001-01-01,1
+2017-11-27,0
+---- TYPES
+date,bigint
+====
+---- QUERY
+select count(*) from alltypes_view where month = 12
+---- RESULTS
+620
+---- TYPES
+bigint
+====
+---- QUERY
+show tables
+---- RESULTS
+regex:.*
+---- TYPES
+string
+====
+---- QUERY
+select id from dimtbl
+---- RESULTS: VERIFY_IS_SUBSET
+1
+---- TYPES
+bigint
+====
+---- QUERY
+select name from dimtbl
+---- RESULTS
+row_regex:.*
+---- TYPES
+string
+"""
+
+
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[Runner]:
     runner = Runner(tmp_path / "home", spark=False)
@@ -207,6 +287,30 @@ def test_drills_queries(runner: Runner) -> None:
     listed = details({"drill": outcomes})
     assert listed.startswith("-- wrong: c.q: other rows\n")
     assert {"SELECT count(n) FROM shops;", "-- expected: 2", "-- row: (1,)"} <= set(listed.splitlines())
+
+
+def test_impalas_queries(runner: Runner, tmp_path: Path) -> None:
+    Path(tmp_path, "some.test").write_text(IMPALA, encoding="utf-8")
+    Path(tmp_path, "DimTbl").mkdir()
+    Path(tmp_path, "DimTbl", "data.csv").write_text("1,Rom,7\n2,Ulm ä,\\N\n", encoding="utf-8")
+    dates = Path(tmp_path, "data", "date_tbl")
+    dates.mkdir(parents=True)
+    for number, lines in enumerate(("1,2017-1-1\n", "", "2,\\N\n", "")):
+        Path(dates, f"{number}.txt").write_text(lines, encoding="utf-8")
+    cases = list(impala.cases(tmp_path))
+    assert [case.place for case in cases] == [f"some:{number}" for number in (2, 3, 4, 6, 7, 8, 10, 11)]
+    assert cases[0].sql == "select name, zip, 'it\\'s, ok' from dimtbl where id > 1"
+    assert cases[0].expected.text == "Ulm ä\tNULL\tit's, ok"
+    assert verdicts(runner.run(cases)) == [
+        ("equal", ""),
+        ("equal", ""),
+        ("equal", ""),
+        ("not comparable", "the rows of decimal_tbl are not rebuilt"),
+        ("equal", ""),
+        ("equal", ""),
+        ("not comparable", "not all of its rows are listed"),
+        ("not comparable", "its rows or tables are patterns"),
+    ]
 
 
 def test_sparks_results(runner: Runner) -> None:
