@@ -16,12 +16,13 @@ from tests.suites.cases import Case, NotComparable, Outcome, Row, Table
 from tests.support.loads import index_task, ingest
 
 SETTINGS = {
-    "hive.default.nulls.last": "false",
     "hive.groupby.position.alias": "true",
     "hive.local.time.zone": "UTC",
 }
-"""The order of NULL of SQLite and Spark, and of Druid's suites in the versions that were read; GROUP BY 1 is a position."""
+"""GROUP BY 1 is a position. NULL is the lowest value in SQLite and Spark, and in Druid's suites in the versions that were read."""
 _VIEW = re.compile(r"(?is)create\b.*?\bview\s+([\w.`]+)")
+_TEXTS = ("date", "decimal")
+"""Types that Druid stores as text."""
 INSTANT = 1_577_836_800_000
 """The `__time` of every row."""
 
@@ -36,11 +37,12 @@ class WithoutSpark(Session):
 
 
 class Runner:
-    """A session with the tables of the last case; `spark`: whether statements may use Spark."""
+    """A session with the tables of the last case; `spark`: whether statements may use Spark; `nulls_last`: whether NULL
+    sorts as the highest value."""
 
-    def __init__(self, home: Path, *, spark: bool) -> None:
+    def __init__(self, home: Path, *, spark: bool, nulls_last: bool = False) -> None:
         kind = Session if spark else WithoutSpark
-        self.session = kind(home, configured=SETTINGS)
+        self.session = kind(home, configured={**SETTINGS, "hive.default.nulls.last": str(nulls_last).lower()})
         self._tables: dict[str, Table] = {}
         self._views: tuple[str, ...] = ()
         self._error: Outcome | None = None
@@ -115,7 +117,7 @@ class Runner:
         stored = table.name if time == TIME_COLUMN else f"{table.name}_rows"
         columns = [(name, type_) for name, (_, type_) in zip(names, table.columns, strict=True) if name != TIME_COLUMN]
         declared = ", ".join(f"`{name}` {type_}" for name, type_ in ((TIME_COLUMN, "timestamp"), *columns))
-        texts = ", ".join(f"{name}:string" for name, type_ in columns if type_.startswith(("date", "decimal")))
+        texts = ", ".join(f"{name}:string" for name, type_ in columns if type_.startswith(_TEXTS))
         as_texts = f", 'druid.columns.as' = '{texts}'" if texts else ""
         if stored != table.name:
             self._rows(f"DROP VIEW IF EXISTS `{table.name}`")
@@ -131,5 +133,8 @@ class Runner:
             if table.rows:
                 ingest(self.session.store, index_task(created, Path(folder)))
         if stored != table.name:
-            items = ", ".join(f"`{name}` AS `{own}`" for name, (own, _) in zip(names, table.columns, strict=True))
+            items = ", ".join(
+                f"{f'CAST(`{name}` AS {type_})' if type_.startswith(_TEXTS) else f'`{name}`'} AS `{own}`"
+                for name, (own, type_) in zip(names, table.columns, strict=True)
+            )
             self._rows(f"CREATE VIEW `{table.name}` AS SELECT {items} FROM `{stored}`")
