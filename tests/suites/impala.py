@@ -148,7 +148,7 @@ def _reason(place: str, sql: str, results: Section, types: str, names: set[str],
     return ""
 
 
-_OTHER_ROWS = re.compile(r"(ranger|hbase|kudu|multiple-filesystems|full-acid|alltypes-fk|no-block)")
+_OTHER_ROWS = re.compile(r"(ranger|hbase|kudu|avro_date|multiple-filesystems|full-acid|alltypes-fk|no-block)")
 
 
 @cache
@@ -214,7 +214,13 @@ def _lines(file: Path) -> Iterator[str]:
 def _fields(line: str, columns: Sequence[tuple[str, str]]) -> Row:
     """The values of a line. What is beyond the columns is the partition of a table without partitions."""
     fields = zip(line.split(","), columns, strict=False)
-    return tuple(None if field == "\\N" else _READERS.get(type_, str)(field) for field, (_, type_) in fields)
+    return tuple(None if field == "\\N" else _value(field, type_) for field, (_, type_) in fields)
+
+
+def _value(field: str, type_: str) -> Any:
+    if (length := re.fullmatch(r"(?:var)?char\((\d+)\)", type_)) is not None:
+        return field[: int(length[1])]
+    return _READERS.get(type_, str)(field)
 
 
 def _date(text: str) -> str:
