@@ -75,7 +75,7 @@ EMPTY: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 VIEWS = {"alltypes_view": "alltypes", "alltypes_hive_view": "alltypes", "alltypes_nonpartitioned": "alltypes"}
 DIFFERENCES = Path(__file__).with_name("impala.json")
-"""Queries to which Hive 4.0.1, when it was asked, gave hivedruid's rows: digests of their texts by the reason."""
+"""Queries with other rows by Hive's rules: digests of their texts by the reason."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _cells(line: str, kinds: Sequence[str]) -> tuple[str, ...]:
         assert found is not None
         cells.append(_cell(found[1], kind) if found[1] is not None else found[2].strip())
         place = found.end() + 1
-    return tuple(cells) if place > len(line) else (*cells, line[place:])
+    return tuple(cells) if place >= len(line) else (*cells, line[place:])
 
 
 def _cell(text: str, kind: str) -> str:
