@@ -99,9 +99,10 @@ def cases(folder: Path) -> Iterator[Case]:
         for number, test in enumerate(sections(text), 1):
             by_name = {section.name: section for section in test}
             if "QUERY" in by_name and "RESULTS" in by_name and "TYPES" in by_name:
-                sql = re.sub(r"(?m)^\s*#.*\n?", "", by_name["QUERY"].text).strip().rstrip(";").strip()
+                sql, types = (re.sub(r"(?m)^\s*#.*\n?", "", by_name[name].text).strip() for name in ("QUERY", "TYPES"))
+                sql = sql.rstrip(";").strip()
                 if re.match(r"(?i)(select|with|\(|values)\b", sql):
-                    yield case(f"{path.stem}:{number}", sql, by_name["RESULTS"], by_name["TYPES"].text, tables)
+                    yield case(f"{path.stem}:{number}", sql, by_name["RESULTS"], types, tables)
 
 
 def case(place: str, sql: str, results: Section, types: str, tables: Mapping[str, Table]) -> Case:

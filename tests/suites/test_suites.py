@@ -140,6 +140,7 @@ select id, float_col, timestamp_col from alltypestiny t where id in (1, 2);
 1,1.100000023841858,2009-01-01 00:01:00
 2,0,2009-02-01 00:00:00
 ---- TYPES
+# a comment, which is no type
 INT, FLOAT, TIMESTAMP
 ====
 ---- QUERY
