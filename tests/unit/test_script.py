@@ -193,7 +193,7 @@ def test_the_value_of_a_variable_is_not_shown_in_positions() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 def test_places_with_every_end_of_line(end: str) -> None:
     lines = ["-- c", "SELECT 1;", "  SELECT a,", "   wrong", "FROM t;", "SELECT 'x"]
-    statements = []
+    statements: list[SourceStatement] = []
     with pytest.raises(ParseError) as raised:
         statements += split(end.join(lines))
     first, second = list(split(end.join(lines[:5])))
