@@ -123,7 +123,7 @@ druid37-cluster: export HIVEDRUID_TEST_DRUID37 = $(abspath $(TOOL))
 druid37-cluster: export HIVEDRUID_TEST_SEGMENT_FORMAT = $(FORMAT)
 druid37-cluster: $(VENV)/.installed-dev
 	@test -n "$(TOOL)" || { echo "Name the folder of the program: make druid37-cluster TOOL=folder"; exit 1; }
-	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "cluster and not kafka and not local" \
+	@$(PYTEST) $(JOBS) --dist loadfile --no-loadscope-reorder -m "cluster and not kafka and not local and not sketches" \
 		tests/equivalence tests/integration tests/druid37/running.py
 
 # FOLDER has the suites that no registry has (docs/suites.md). The jars with the others are downloaded.

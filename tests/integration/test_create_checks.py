@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tests.support.cluster import Cluster
     from tests.support.kafka import Topics
 
+pytestmark = pytest.mark.kafka
 GOOD = {"time": "2024-01-01T00:00:00Z", "page": "a", "added": 1}
 CONSUMER = "druid.kafka.ingestion.consumer."
 

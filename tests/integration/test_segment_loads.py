@@ -162,6 +162,7 @@ def test_ranges_of_values(writer: Writer) -> None:
     assert found["segments"] == found["native"] == [4, 2, 2, 3, 2, 0, 5, 1]
 
 
+@pytest.mark.sketches
 def test_sketches_are_read_from_files_as_by_queries(writer: Writer) -> None:
     columns = "`__time` TIMESTAMP, k STRING, t STRING, h STRING, u STRING, q DOUBLE"
     kinds = "t:thetaSketch, h:HLLSketchBuild, u:hyperUnique, q:quantilesDoublesSketch"

@@ -93,7 +93,7 @@ def fold(name: str, field: str, start: str, step: str, combine: str, **more: Any
 
 def extreme(name: str, field: str, sign: str) -> Json:
     step = "case_searched(isnull({0}), __acc, isnull(__acc) || ({0} " + sign + " __acc), {0}, __acc)"
-    return fold(name, field, "null", step.format(field), step.format(name))
+    return fold(name, field, "CAST(null,'STRING')", step.format(field), step.format(name))
 
 
 def bits(name: str, field: str, function: str, start: int) -> Json:
