@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hivedruid.catalog.properties import COLUMN_MAPPING, names_by_field
+from hivedruid.catalog.stored_types import Schema, reading_of
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.errors import SemanticError, Span
 
@@ -37,7 +38,7 @@ def columns_by_field(
 
 
 def with_field_names(table: Table, schema: Mapping[str, str]) -> Table:
-    """The table with each column's `field` as the data source spells it.
+    """The table with each column's `field` as the data source spells it, and its `reading`.
 
     `schema` holds the types of the data source's fields by name. Only columns of the table are looked at: two fields
     that differ only in case are an error if a column means them and druid.columns.mapping does not choose.
@@ -50,7 +51,16 @@ def with_field_names(table: Table, schema: Mapping[str, str]) -> Table:
             candidates.setdefault(field.lower(), []).append(field)
     chosen = {name: field for field, name in mapping.items()}
     columns = tuple(_with_field(table, column, candidates.get(column.name, []), chosen) for column in table.columns)
+    columns = tuple(_with_reading(column, schema) for column in columns)
     return table if columns == table.columns else replace(table, columns=columns)
+
+
+def _with_reading(column: Column, schema: Mapping[str, str]) -> Column:
+    stored = schema.get(column.field_name)
+    if stored is None or column.name == TIME_COLUMN:
+        return column
+    differing = schema.differing.get(column.field_name, ()) if isinstance(schema, Schema) else ()
+    return replace(column, reading=reading_of(column.type, stored, differing))
 
 
 def _with_field(table: Table, column: Column, candidates: list[str], chosen: Mapping[str, str]) -> Column:

@@ -20,12 +20,14 @@ TIME_COLUMN = "__time"
 @dataclass(frozen=True)
 class Column:
     """A column; `name` is lower case as in Hive, `field` is the name in the data if it differs: in Druid, or in Iceberg
-    if it was renamed."""
+    if it was renamed. `reading` is how queries read its field in Druid (`stored_types.reading_of`); it is not part of
+    the catalog."""
 
     name: str
     type: HiveType
     comment: str = ""
     field: str | None = None
+    reading: str = ""
 
     @property
     def field_name(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.catalog.stored_types import Schema, common_type
 from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.clients.wire import SegmentAnalysis
 from hivedruid.errors import DruidError
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 MOST = 20_000
 """Segments of a data source that are kept: some 20 MB. Larger data sources are read as a whole each time."""
+
+
+_TEXTS = frozenset({"STRING", "ARRAY<STRING>"})
+"""The types of a multi-value string: the one of a segment depends on its rows."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +39,34 @@ class Analyses:
     timeline: str | None = None
 
     @cached_property
-    def types(self) -> dict[str, str]:
-        """Druid type by column; if segments differ, the type in the newest one."""
-        types: dict[str, str] = {}
-        for analysis in sorted(self.found, key=lambda a: a.id):
+    def schema(self) -> Schema:
+        """The common type of each column, and the types of its segments if they differ."""
+        counts: dict[str, dict[str, int]] = {}
+        for analysis in self.found:
             for name, column in analysis.columns.items():
-                several = column.has_multiple_values or types.get(name) == "ARRAY<STRING>"
                 type_ = column.druid_type
-                types[name] = "ARRAY<STRING>" if several and type_ == "STRING" else type_
-        return {"__time": "LONG", **types} if types else {}
+                type_ = "ARRAY<STRING>" if column.has_multiple_values and type_ == "STRING" else type_
+                of_column = counts.setdefault(name, {})
+                of_column[type_] = of_column.get(type_, 0) + 1
+        types = {name: common_type(of_column) for name, of_column in counts.items()}
+        differing = {
+            name: of_column
+            for name, of_column in counts.items()
+            if not of_column.keys() <= _TEXTS and len(of_column) > 1
+        }
+        return Schema({"__time": "LONG", **types} if types else {}, differing)
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        return self.schema.types
+
+    @property
+    def countable(self) -> frozenset[str]:
+        """The columns whose type in each segment is one whose values Druid counts."""
+        from hivedruid.clients.statistics import COUNTABLE
+
+        columns = [(name, column.druid_type) for analysis in self.found for name, column in analysis.columns.items()]
+        return frozenset({name for name, _ in columns} - {name for name, type_ in columns if type_ not in COUNTABLE})
 
     @cached_property
     def statistics(self) -> TableStatistics | None:

@@ -33,6 +33,7 @@ from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics
+    from hivedruid.catalog.stored_types import Schema
     from hivedruid.clients.analyses import Analyses
     from hivedruid.clients.ingest import Ingestion
     from hivedruid.clients.status import ServiceStatus
@@ -185,13 +186,13 @@ class DruidCluster(
         self._check()
         return tuple(sorted(self.client.get("broker", "/druid/v2/datasources", list[str])))
 
-    def schema(self, data_source: str) -> Mapping[str, str]:
-        """Druid type by column, as `DruidEngine.schema`; if segments differ, the type in the newest one."""
+    def schema(self, data_source: str) -> Schema:
+        """See `DruidEngine.schema`."""
         from hivedruid.clients.analyses import read
 
         self._check()
         found = self._analyses[data_source] = read(self, data_source, self._analyses.get(data_source))
-        return found.types
+        return found.schema
 
     def refusal_of_name(self, data_source: str) -> str:
         """Why requests about a data source are refused; see `DruidEngine.refusal_of_name`."""
@@ -207,6 +208,10 @@ class DruidCluster(
     def statistics(self, data_source: str) -> TableStatistics | None:
         """Statistics as of the last `schema`; see `DruidEngine.statistics`."""
         return self._last_analyses(data_source).statistics
+
+    def countable(self, data_source: str) -> frozenset[str]:
+        """See `Analyses.countable`."""
+        return self._last_analyses(data_source).countable
 
     def analysed(self, data_source: str, columns: Mapping[str, str]) -> TableStatistics:
         """Statistics from a scan of all rows; see `DruidEngine.analysed`."""

@@ -77,7 +77,7 @@ def analysed(cluster: DruidCluster, data_source: str, columns: Mapping[str, str]
     found = replace(found, bytes=_bytes(cluster, data_source))
     if not columns:
         return found
-    read = _read(data_source, columns)
+    read = _read(data_source, columns, cluster.countable(data_source))
     row, *_ = [*cluster.rows(read)] or [()]  # read to the end: a response that is not is cancelled in Druid
     values = dict(zip([field.name for field in read.fields], row, strict=False))
     looked_at = {
@@ -93,10 +93,13 @@ def _bytes(cluster: DruidCluster, data_source: str) -> int:
 
 
 _EXTREMES = {"LONG": "long", "DOUBLE": "double", "FLOAT": "float"}
+COUNTABLE = frozenset({"STRING", *_EXTREMES})
+"""The types whose values a cardinality aggregator counts. It fails on an array, and finds none in other types."""
 
 
-def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
-    """The query for distinct values (HyperLogLog), non-null values, minimum and maximum of each column."""
+def _read(data_source: str, columns: Mapping[str, str], countable: frozenset[str]) -> DruidRead:
+    """The query for distinct values (HyperLogLog) of the `countable` columns, and non-null values, minimum and maximum
+    of each column."""
     aggregations: list[Json] = []
     fields: list[Field] = []
     for position, (name, type_) in enumerate(columns.items()):
@@ -104,8 +107,11 @@ def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
         present = {"type": "not", "field": {"type": "null", "column": name}}
         count = {"type": "count", "name": f"n{position}"}
         filled = {"type": "filtered", "name": f"n{position}", "filter": present, "aggregator": count}
-        aggregations += [distinct, filled]
-        fields += [Field(f"d{position}", BIGINT), Field(f"n{position}", BIGINT)]
+        if name in countable:
+            aggregations.append(distinct)
+            fields.append(Field(f"d{position}", BIGINT))
+        aggregations.append(filled)
+        fields.append(Field(f"n{position}", BIGINT))
         if type_ in _EXTREMES:
             for end in ("Min", "Max"):
                 aggregations.append(
@@ -122,10 +128,10 @@ def _read(data_source: str, columns: Mapping[str, str]) -> DruidRead:
 def _counted(known: ColumnStatistics, rows: int, position: int, values: Mapping[str, Any]) -> ColumnStatistics:
     nulls = rows - (values.get(f"n{position}") or 0) > 0
     low, high = values.get(f"min{position}"), values.get(f"max{position}")
-    estimate = values.get(f"d{position}") or 0
-    if not isfinite(estimate):
+    estimate = values.get(f"d{position}")
+    if estimate is not None and not isfinite(estimate):
         raise DruidError(f"Druid's number of distinct values is not finite: {estimate}")
-    distinct = round(estimate) + nulls
+    distinct = None if estimate is None else round(estimate) + nulls
     return ColumnStatistics(
         distinct, nulls, known.has_multiple_values,
         None if low is None else str(low), None if high is None else str(high),

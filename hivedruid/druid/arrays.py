@@ -26,7 +26,7 @@ def array_column(d: DruidExpressions, rex: Rex) -> str:
     if not isinstance(rex, Ref) or rex.type != array_of(STRING):
         raise NotExact(f"{rex.type} is not a multi-value string column")
     column = d.columns.get(rex.id)
-    if column is None or not column.type.startswith("ARRAY"):
+    if column is None or not column.type.startswith("ARRAY") or column.reading:
         raise NotExact(f"column {rex.id} is not an array of this Druid query")
     return column.name
 

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.functions import SPARK_PREFIXES, shown_name
+from hivedruid.catalog.stored_types import CAST, ROWS
 from hivedruid.catalog.types import DOUBLE, HiveType
 from hivedruid.druid.decimals import decimal_arithmetic, solved_comparison
 from hivedruid.druid.exactness import NotExact
@@ -78,7 +79,8 @@ class DruidExpressions:
 
     def text(self, rex: Rex) -> str:
         if isinstance(rex, Ref):
-            return quote(self.column(rex).name)
+            column = self.column(rex)
+            return f"CAST({quote(column.name)},'{column.type}')" if column.reading == CAST else quote(column.name)
         if isinstance(rex, Literal):
             return self._literal(rex)
         if not isinstance(rex, Call):
@@ -95,6 +97,8 @@ class DruidExpressions:
         column = self.columns.get(ref.id)
         if column is None:
             raise NotExact(f"column {ref.id} is not a column of this Druid query")
+        if column.reading == ROWS:
+            raise NotExact(f"{column.name} has values that Druid only returns, in rows")
         if column.type.startswith("ARRAY"):
             raise NotExact(f"{column.name} is a multi-value dimension, which Druid would unnest")
         return column

@@ -11,6 +11,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from hivedruid.catalog.stored_types import CAST
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import DOUBLE, STRING
 from hivedruid.druid import intervals
@@ -84,7 +85,8 @@ class _Filters:
             return None
         if rex.args[0].type.name == "array":
             return self._of_array(rex)
-        return self._compared(rex, self.expressions.column(rex.args[0]), lambda column: column)
+        column = self.expressions.column(rex.args[0])
+        return None if column.reading == CAST else self._compared(rex, column, lambda column: column)
 
     def _of_array(self, rex: Call) -> Filter | None:
         """A filter on an array element; in Hive the condition is never NULL."""
@@ -111,7 +113,7 @@ class _Filters:
 
     def _of_expression(self, rex: Call) -> Filter | None:
         """A filter on a virtual column, for a comparison of an expression with constants."""
-        if self.compute is None or rex.op not in _ON_VIRTUAL or not isinstance(rex.args[0], Call):
+        if self.compute is None or rex.op not in _ON_VIRTUAL or not isinstance(rex.args[0], Call | Ref):
             return None
         value = rex.args[0]
         try:

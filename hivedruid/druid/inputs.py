@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
+from hivedruid.catalog.stored_types import CAST
 from hivedruid.druid import intervals
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, Times, druid_type, may_be_negative_zero
 from hivedruid.druid.filters import to_filter
@@ -65,7 +66,7 @@ class Inputs:
 
     def column(self, rex: Rex) -> DruidColumn:
         """A column of the source, or a virtual column for an expression."""
-        if isinstance(rex, Ref):
+        if isinstance(rex, Ref) and self.expressions.column(rex).reading != CAST:
             return self.expressions.column(rex)
         return self.computed(self.expressions.text(rex), druid_type(rex.type))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from hivedruid.catalog.stored_types import CAST
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import intervals
@@ -86,7 +87,8 @@ def _scan(query: DruidQuery, inputs: Inputs) -> DruidRead:
     span, native_filter = inputs.filter()
     fields = []
     for column, rex in zip(query.columns, query.exprs, strict=True):
-        source = inputs.columns[rex.id] if isinstance(rex, Ref) and rex.id in inputs.columns else inputs.column(rex)
+        stored = inputs.columns.get(rex.id) if isinstance(rex, Ref) else None
+        source = inputs.column(rex) if stored is None or stored.reading == CAST else stored
         fields.append(Field(source.name, column.type))
     order = _scan_order(query, inputs)
     names = list(dict.fromkeys(f.name for f in fields))

@@ -57,7 +57,7 @@ def _table(scan: TableScan) -> Source:
     for column in scan.columns:
         stored = scan.table.column(column.name)
         name = stored.field_name if stored else column.name
-        columns[column.id] = DruidColumn(name, _stored_type(column))
+        columns[column.id] = DruidColumn(name, _stored_type(column), stored.reading if stored else "")
         if name == TIME_COLUMN:
             time_id = column.id
     return Source(scan.table.data_source, columns, time_id)
@@ -176,7 +176,7 @@ def _join_source(join: DruidJoin, render: Render, zone: str) -> Source:
     right = _inline(join.right) if isinstance(join.right, Values) else _query(join.right, render)
     taken = left.prefixes or {c.name.partition(".")[0] + "." for c in left.columns.values() if "." in c.name}
     prefix = next(p for p in (f"j{i}." for i in count(len(left.prefixes))) if p not in taken)
-    prefixed = {i: DruidColumn(prefix + c.name, c.type) for i, c in right.columns.items()}
+    prefixed = {i: c._replace(name=prefix + c.name) for i, c in right.columns.items()}
     data_source = {
         "type": "join",
         "left": _as_json(left.data_source),

@@ -32,10 +32,11 @@ MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
 
 
 class DruidColumn(NamedTuple):
-    """A column as a native query sees it: its name, and its Druid type."""
+    """A column as a native query sees it: its name, its Druid type, and how it is read (`Column.reading`)."""
 
     name: str
     type: str
+    reading: str = ""
 
 
 def druid_type(type_: HiveType) -> str:

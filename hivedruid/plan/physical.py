@@ -33,7 +33,7 @@ class Field:
     def druid_type(self) -> str:
         """The Druid type of its values if the data source does not have the field."""
         if self.type.name == "array":
-            return "ARRAY<STRING>"
+            return {BIGINT: "ARRAY<LONG>", DOUBLE: "ARRAY<DOUBLE>"}.get(self.type.children[0], "ARRAY<STRING>")
         if self.type.is_time:
             return "LONG"
         return TYPES[self.type.name].druid or ("DOUBLE" if self.type.name == "decimal" else "STRING")
@@ -41,6 +41,7 @@ class Field:
 
 STORED_AS: Mapping[str, HiveType] = {
     "LONG": BIGINT, "DOUBLE": DOUBLE, "FLOAT": DOUBLE, "STRING": STRING, "ARRAY<STRING>": array_of(STRING),
+    "ARRAY<LONG>": array_of(BIGINT), "ARRAY<DOUBLE>": array_of(DOUBLE),
 }  # fmt: skip
 """The Hive type of the values of each Druid type that Spark can read. Other types, such as sketches, are not read."""
 
@@ -68,7 +69,8 @@ class DruidRead:
         """The Druid types of the fields; `stored` are those of the columns of the data source, if the rows are its."""
         virtual = {item["name"]: item.get("outputType") or "" for item in self.query.get("virtualColumns") or ()}
         known = {**stored, **virtual}
-        return tuple(known.get(field.name) or field.druid_type for field in self.fields)
+        types = [known.get(field.name) or field.druid_type for field in self.fields]
+        return tuple("STRING" if type_.startswith("COMPLEX") else type_ for type_ in types)
 
     @property
     def spans(self) -> IntervalSet:

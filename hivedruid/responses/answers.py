@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.druid.instants import millis
 from hivedruid.errors import DruidError
 from hivedruid.responses.stream import JsonStream, MalformedError
+from hivedruid.responses.values import Reader, reader_of
 
 if TYPE_CHECKING:
     from hivedruid.plan.physical import DruidRead
@@ -26,7 +27,7 @@ def sent(query: Mapping[str, Any]) -> dict[str, Any]:
 def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
     """The rows of a native query, from the bytes of its response. Raises MalformedError for an invalid response."""
     kind = str(read.query.get("queryType"))
-    names, types = [field.name for field in read.fields], [field.type.name for field in read.fields]
+    names, types = [field.name for field in read.fields], [str(field.type) for field in read.fields]
     if kind == "scan":
         return scan_rows(names, types, chunks)
     if kind not in _EVENTS:
@@ -36,43 +37,33 @@ def rows(read: DruidRead, chunks: Iterable[bytes]) -> Iterator[Row]:
 
 
 def scan_rows(names: Sequence[str], types: Sequence[str], chunks: Iterable[bytes]) -> Iterator[Row]:
-    """The rows of a scan: the values of the fields `names`; `types` are the names of their Hive types."""
+    """The rows of a scan: the values of the fields `names`; `types` are the texts of their Hive types."""
     stream = JsonStream(chunks)
     return _complete(stream, _scan(stream, list(names)), types)
 
 
 def _complete(stream: JsonStream, found: Iterator[Row], types: Sequence[str]) -> Iterator[Row]:
-    """The rows with numbers in numeric fields, up to the end of the response."""
-    readers = {place: _READERS[type_] for place, type_ in enumerate(types) if type_ in _READERS}
-    yield from _with_numbers(found, readers) if readers else found
+    """The rows with values of the types of their fields, up to the end of the response."""
+    readers = {place: reader for place, type_ in enumerate(types) if (reader := reader_of(type_))}
+    yield from _typed(found, readers) if readers else found
     stream.end()
 
 
-def _with_numbers(found: Iterator[Row], readers: Mapping[int, Callable[[Any], Any]]) -> Iterator[Row]:
-    """Jackson writes NaN and infinities as strings; any other non-number in a numeric field is malformed."""
-    places = tuple(readers)
+def _typed(found: Iterator[Row], readers: Mapping[int, Reader]) -> Iterator[Row]:
+    expected = tuple([(place, reader.expected) for place, reader in readers.items()])
     for row in found:
-        for place in places:
-            if type(row[place]) not in _NUMBERS:
-                row = tuple([_number(readers[n], v) if n in readers else v for n, v in enumerate(row)])  # noqa: PLW2901
+        for place, types in expected:
+            if type(row[place]) not in types:
+                row = tuple([_value(readers.get(n), v) for n, v in enumerate(row)])  # noqa: PLW2901
                 break
         yield row
 
 
-_NUMBERS = frozenset({int, float, bool, type(None)})
-_READERS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("float", "double", "decimal"), float),
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "boolean"), int),
-    **dict.fromkeys(("date", "timestamp", "timestamp with local time zone"), int),
-}
-"""Parsers of numbers in strings, by the name of the field's Hive type."""
-
-
-def _number(reader: Callable[[Any], Any], value: Any) -> Any:
-    if type(value) in _NUMBERS:
+def _value(reader: Reader | None, value: Any) -> Any:
+    if reader is None or type(value) in reader.expected:
         return value
     try:
-        return reader(value)
+        return reader.convert(value)
     except (ValueError, TypeError):
         raise _malformed("a numeric field has a value that is not a number", value) from None
 

@@ -46,7 +46,7 @@ class DruidAccess:
 
 @dataclass(frozen=True)
 class SegmentQueries:
-    """How the rows of segments are queried. `query` is a native scan; `fields` are the names, Druid types and names of
+    """How the rows of segments are queried. `query` is a native scan; `fields` are the names, Druid types and texts of
     the Hive types of its fields. The broker gets the queries that data servers do not answer."""
 
     query: Mapping[str, Any]

@@ -27,6 +27,8 @@ ARROW = {
     "FLOAT": pa.float64(),
     "STRING": pa.string(),
     "ARRAY<STRING>": pa.list_(pa.string()),
+    "ARRAY<LONG>": pa.list_(pa.int64()),
+    "ARRAY<DOUBLE>": pa.list_(pa.float64()),
 }
 """The Arrow type of each Druid type; a FLOAT is the double that its decimal text spells."""
 
@@ -94,6 +96,10 @@ def converted(array: pa.Array, column: Column, type_: str) -> pa.Array:
         return array.cast(pa.string()).cast(pa.float64())
     if type_ == "STRING" and is_sketch(column.type):
         return _base64(array, column)
+    if type_.startswith("ARRAY<"):
+        if column.type != type_:
+            raise UnsupportedSegmentError(f"column {column.name!r} has type {column.type} and not {type_}")
+        return array.cast(ARROW[type_])
     kinds = {"LONG": ("LONG",), "DOUBLE": ("DOUBLE", "LONG"), "FLOAT": ("DOUBLE", "LONG"), "STRING": ("STRING",)}
     if column.type not in kinds[type_] or column.has_multiple_values:
         raise UnsupportedSegmentError(f"column {column.name!r} has type {column.type} and not {type_}")

@@ -72,7 +72,7 @@ def query_frame(spark: SparkSession, read: DruidRead, scan: QueryScan, access: P
     machines."""
     from hivedruid.spark.segment_source import QueryRequest
 
-    fields = tuple((f.name, type_, f.type.name) for f, type_ in zip(read.fields, scan.types, strict=True))
+    fields = tuple((f.name, type_, str(f.type)) for f, type_ in zip(read.fields, scan.types, strict=True))
     path = str(access or "")
     request = QueryRequest(sent(read.query), fields, scan.broker, scan.timeout, path, scan.pieces)
     return _frame(spark, request, scan.types, is_elsewhere=access is None)

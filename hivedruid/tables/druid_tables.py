@@ -161,4 +161,4 @@ def check_data_source(name: str, span: Span | None) -> None:
 
 def plain_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
     """The columns of a query as table columns, without the field names of their source tables."""
-    return tuple(replace(column, field=None, comment="") for column in columns)
+    return tuple(replace(column, field=None, comment="", reading="") for column in columns)

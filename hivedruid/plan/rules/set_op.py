@@ -191,9 +191,9 @@ def _with_columns(scan: TableScan, names: list[str], context: RuleContext) -> Ta
     return replace(scan, columns=tuple(columns))
 
 
-def _layout(scan: TableScan) -> tuple[tuple[str, str], ...]:
+def _layout(scan: TableScan) -> tuple[tuple[str, str, str], ...]:
     stored = [scan.table.column(c.name) for c in scan.columns]
-    return tuple((c.field_name, str(c.type)) for c in stored if c is not None)
+    return tuple((c.field_name, str(c.type), c.reading) for c in stored if c is not None)
 
 
 def sort_union_transpose(node: Node, context: RuleContext) -> Node | None:

@@ -1,0 +1,81 @@
+"""The Druid types of the fields of a data source, which may differ from segment to segment, and how a column of a table
+reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hivedruid.catalog.types import HiveType
+
+CAST = "cast"
+"""How a column is read whose values queries convert to its type in each segment, exactly."""
+ROWS = "rows"
+"""How a column is read whose values only scans return: queries do not compute with it."""
+_JSON = "COMPLEX<json>"
+_NUMBERS = ("LONG", "FLOAT", "DOUBLE")
+
+
+@dataclass(frozen=True)
+class Schema(Mapping[str, str]):
+    """Druid type by field: `__time` first, multi-value strings as ARRAY<STRING>. If segments differ, it is their common
+    type, and `differing` has the number of segments by type."""
+
+    types: Mapping[str, str]
+    differing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.types[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.types)
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+
+def common_type(types: Iterable[str]) -> str:
+    """The type that holds the values of all of these, at least one.
+
+    It is Druid's least restrictive type (ColumnType.leastRestrictiveType, with which Druid 32 and later merge the
+    schemas of segments), also for a multi-value string. Druid has none for a sketch beside another type: the text of
+    both is a STRING.
+    """
+    first, *others = sorted(set(types))
+    for other in others:
+        first = _common(first, other)
+    return first
+
+
+def _common(a: str, b: str) -> str:
+    if a == b:
+        return a
+    if _JSON in (a, b):
+        return _JSON
+    if a.startswith("COMPLEX") or b.startswith("COMPLEX"):
+        return "STRING"
+    if a.startswith("ARRAY<") or b.startswith("ARRAY<"):
+        return f"ARRAY<{_common(_element(a), _element(b))}>"
+    if "STRING" in (a, b):
+        return "STRING"
+    return "DOUBLE"
+
+
+def _element(type_: str) -> str:
+    return type_[6:-1] if type_.startswith("ARRAY<") else type_
+
+
+def reading_of(column: HiveType, druid_type: str, differing: Iterable[str] = ()) -> str:
+    """How a column of this type reads a field of this Druid type, whose segments have the types `differing` if they
+    differ: CAST, ROWS, or "" if Druid computes with the field as with the column."""
+    types = set(differing) or {druid_type}
+    if column.name == "array":
+        return "" if types <= {"STRING", "ARRAY<STRING>"} else ROWS
+    if types <= {"STRING", "ARRAY<STRING>"} or not (column.is_string or column.is_approximate):
+        return ""
+    if any(type_ not in ("STRING", *_NUMBERS) for type_ in types):
+        return ROWS
+    if column.is_approximate and types <= {"FLOAT", "DOUBLE"} and len(types) == 1:
+        return ""
+    # the DOUBLE and the text that Druid makes of a FLOAT are not the number that its rows show
+    return ROWS if "FLOAT" in types else CAST
