@@ -12,8 +12,12 @@ CAST = "cast"
 """How a column is read whose values queries convert to its type in each segment, exactly."""
 ROWS = "rows"
 """How a column is read whose values only scans return: queries do not compute with it."""
+MIXED = "mixed rows"
+"""The same for a column whose segments have different types, which are not read from files either."""
 _JSON = "COMPLEX<json>"
 _NUMBERS = ("LONG", "FLOAT", "DOUBLE")
+_TEXTS = frozenset({"STRING", "ARRAY<STRING>"})
+"""The types of a multi-value string: the one of a segment depends on its rows."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,18 @@ class Schema(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self.types)
+
+
+def schema_of(segments: Iterable[Mapping[str, str]]) -> Schema:
+    """The schema of segments with these types by field; empty without segments."""
+    counts: dict[str, dict[str, int]] = {}
+    for segment in segments:
+        for name, type_ in segment.items():
+            of_field = counts.setdefault(name, {})
+            of_field[type_] = of_field.get(type_, 0) + 1
+    types = {name: common_type(of_field) for name, of_field in counts.items()}
+    differing = {name: n for name, n in counts.items() if len(n) > 1 and not n.keys() <= _TEXTS}
+    return Schema({"__time": "LONG", **types} if types else {}, differing)
 
 
 def common_type(types: Iterable[str]) -> str:
@@ -67,15 +83,16 @@ def _element(type_: str) -> str:
 
 def reading_of(column: HiveType, druid_type: str, differing: Iterable[str] = ()) -> str:
     """How a column of this type reads a field of this Druid type, whose segments have the types `differing` if they
-    differ: CAST, ROWS, or "" if Druid computes with the field as with the column."""
+    differ: CAST, ROWS, MIXED, or "" if Druid computes with the field as with the column."""
     types = set(differing) or {druid_type}
+    rows = MIXED if len(types) > 1 else ROWS
     if column.name == "array":
-        return "" if types <= {"STRING", "ARRAY<STRING>"} else ROWS
-    if types <= {"STRING", "ARRAY<STRING>"} or not (column.is_string or column.is_approximate):
+        return "" if types <= _TEXTS else rows
+    if types <= _TEXTS or not (column.is_string or column.is_approximate):
         return ""
-    if any(type_ not in ("STRING", *_NUMBERS) for type_ in types):
-        return ROWS
-    if column.is_approximate and types <= {"FLOAT", "DOUBLE"} and len(types) == 1:
+    if not types <= {"STRING", *_NUMBERS}:
+        return rows
+    if column.is_approximate and len(types) == 1 and types <= {"FLOAT", "DOUBLE"}:
         return ""
     # the DOUBLE and the text that Druid makes of a FLOAT are not the number that its rows show
-    return ROWS if "FLOAT" in types else CAST
+    return rows if "FLOAT" in types else CAST

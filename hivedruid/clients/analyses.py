@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.catalog.stored_types import Schema, common_type
+from hivedruid.catalog.stored_types import Schema, schema_of
 from hivedruid.clients.segments import ETERNITY, Segments, interval
-from hivedruid.clients.wire import SegmentAnalysis
+from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
 from hivedruid.errors import DruidError
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 MOST = 20_000
 """Segments of a data source that are kept: some 20 MB. Larger data sources are read as a whole each time."""
-
-
-_TEXTS = frozenset({"STRING", "ARRAY<STRING>"})
-"""The types of a multi-value string: the one of a segment depends on its rows."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +36,7 @@ class Analyses:
 
     @cached_property
     def schema(self) -> Schema:
-        """The common type of each column, and the types of its segments if they differ."""
-        counts: dict[str, dict[str, int]] = {}
-        for analysis in self.found:
-            for name, column in analysis.columns.items():
-                type_ = column.druid_type
-                type_ = "ARRAY<STRING>" if column.has_multiple_values and type_ == "STRING" else type_
-                of_column = counts.setdefault(name, {})
-                of_column[type_] = of_column.get(type_, 0) + 1
-        types = {name: common_type(of_column) for name, of_column in counts.items()}
-        differing = {
-            name: of_column
-            for name, of_column in counts.items()
-            if not of_column.keys() <= _TEXTS and len(of_column) > 1
-        }
-        return Schema({"__time": "LONG", **types} if types else {}, differing)
+        return schema_of({name: _type(column) for name, column in each.columns.items()} for each in self.found)
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -117,6 +99,11 @@ def _of_segments(cluster: DruidCluster, data_source: str, segments: Sequence[Seg
     """At least one analysis for each segment that is still there."""
     descriptors = {"type": "segments", "segments": [segment.descriptor for segment in segments]}
     return _analyses(cluster, data_source, descriptors, merge=False)
+
+
+def _type(column: ColumnAnalysis) -> str:
+    is_multiple = column.has_multiple_values and column.druid_type == "STRING"
+    return "ARRAY<STRING>" if is_multiple else column.druid_type
 
 
 def _analyses(cluster: DruidCluster, data_source: str, intervals: Any, *, merge: bool) -> list[SegmentAnalysis]:

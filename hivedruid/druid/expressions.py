@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.functions import SPARK_PREFIXES, shown_name
-from hivedruid.catalog.stored_types import CAST, ROWS
+from hivedruid.catalog.stored_types import CAST, MIXED, ROWS
 from hivedruid.catalog.types import DOUBLE, HiveType
 from hivedruid.druid.decimals import decimal_arithmetic, solved_comparison
 from hivedruid.druid.exactness import NotExact
@@ -97,7 +97,7 @@ class DruidExpressions:
         column = self.columns.get(ref.id)
         if column is None:
             raise NotExact(f"column {ref.id} is not a column of this Druid query")
-        if column.reading == ROWS:
+        if column.reading in (ROWS, MIXED):
             raise NotExact(f"{column.name} has values that Druid only returns, in rows")
         if column.type.startswith("ARRAY"):
             raise NotExact(f"{column.name} is a multi-value dimension, which Druid would unnest")

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hivedruid.catalog.stored_types import CAST, MIXED
 from hivedruid.catalog.types import STRING
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
@@ -26,6 +27,7 @@ from hivedruid.segments.sketches import is_sketch
 from hivedruid.setting_types import other_machines
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.table import Table
     from hivedruid.plan.split import QueryPlan
 
 
@@ -81,6 +83,8 @@ class SegmentScans:
         done, left = self._divided(query, source, known)
         needed = set().union(*(refs(rex) for rex in (*query.exprs, *left)))
         columns = tuple(c for c in source.columns if c.id in needed)
+        if any(_is_mixed(source.table, c.name) for c in columns):
+            return None
         bare = DruidQuery(columns, source, tuple(c.ref for c in columns), conjunction(done))
         scan = segment_scan(native_query(bare, self.plan.zone), known) if columns else None
         if scan is None:
@@ -126,6 +130,12 @@ class SegmentScans:
             return False
         condition = native.get("filter", {"type": "true"})
         return "virtualColumns" not in native and segment_filter(condition, known.types) is not None
+
+
+def _is_mixed(table: Table, name: str) -> bool:
+    """Whether the type of a column in a segment may be another one than its own."""
+    stored = table.column(name)
+    return stored is not None and stored.reading in (CAST, MIXED)
 
 
 def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
