@@ -17,6 +17,7 @@ from hivedruid.catalog.databases import details_of
 from hivedruid.catalog.functions import all_functions
 from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.table import Table
+from hivedruid.errors import ExecutionError
 from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.scratch import folder_of_rows
 from hivedruid.setting_types import resolve_zone
@@ -69,6 +70,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
 
         ingestions, reader.unreachable = gather_runtime(statement, tables, facts)
         topics = _described_topics(statement, tables, facts)
+        reader.discovered |= _described_schemas(statement, tables, facts)
     streams: tuple[StreamRecord, ...] = ()
     stream: StreamFacts | None = None
     if "streams" in statement.needs:
@@ -158,6 +160,21 @@ def _sees_temporary(statement: Statement) -> bool:
 
         return isinstance(statement, CreateMaterializedView)
     return True
+
+
+def _described_schemas(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> dict[str, Mapping[str, str]]:
+    """The schema of the data source of the table that DESCRIBE shows; empty if Druid cannot be queried."""
+    from hivedruid.parser.statements.utility import DescribeTable
+
+    if facts.plan_only or not isinstance(statement, DescribeTable) or statement.mode == "plain":
+        return {}
+    sources = [table.data_source for table in tables.values() if table.has_data_source]
+    try:
+        return {source: facts.druid().schema(source) for source in sources}
+    except ExecutionError:
+        return {}
 
 
 def _described_topics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from hivedruid.actions.utility.model import Show
 from hivedruid.catalog.databases import NO_DETAILS
 from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
+from hivedruid.catalog.stored_types import Schema
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING
 from hivedruid.errors import CatalogStateError, SemanticError, did_you_mean
@@ -100,7 +101,8 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
         return _show(names, [*columns, *partitions])
     if statement.mode == "extended":
         detail = ("Detailed Table Information", _detail(table), "")
-        extended = [*columns, *partitions, ("", "", ""), detail, *_runtime(table, snapshot)]
+        mixed = _mixed_types(table, snapshot)
+        extended = [*columns, *partitions, *mixed, ("", "", ""), detail, *_runtime(table, snapshot)]
         return _show(names, extended, query=table.view_text)
     header = ("# col_name", "data_type", "comment")
     return _show(
@@ -110,6 +112,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
             *columns[: len(table.stored_columns)],
             *(partitions if table.has_partitions else ()),
             ("", "", ""),
+            *_mixed_types(table, snapshot),
             *_transforms(table),
             *_formatted(table),
             *information(table),
@@ -137,6 +140,25 @@ def _transforms(table: Table) -> list[Row]:
         (f.column, f.transform.upper() + (f"[{f.number}]" if f.number else ""), "") for f in table.partition_spec
     ]
     return [*heading, *transforms, ("", "", "")]
+
+
+def _mixed_types(table: Table, snapshot: Snapshot) -> list[Row]:
+    """The columns whose Druid type differs between segments, with the number of segments of each type."""
+    schema = snapshot.discovered.get(table.data_source) if table.has_data_source else None
+    if not isinstance(schema, Schema) or not schema.differing:
+        return []
+    names = {column.field_name.lower(): column.name for column in table.columns}
+    heading: list[Row] = [("", "", ""), ("# Types of Segments", "", ""), ("# col_name", "segments", "")]
+    return [
+        *heading,
+        *((names.get(name.lower(), name), _counted(types), "") for name, types in schema.differing.items()),
+    ]
+
+
+def _counted(types: Mapping[str, int]) -> str:
+    return ", ".join(
+        f"{type_} in {number} segment{'s' if number > 1 else ''}" for type_, number in sorted(types.items())
+    )
 
 
 def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:

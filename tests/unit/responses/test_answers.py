@@ -34,9 +34,9 @@ def test_a_scan_in_the_order_of_its_fields() -> None:
         batch(["__time", "s"]),
         batch(["s", "__time"], [["b", "c"], 3]),
     ]
-    assert rows(SCAN, [("s", STRING), ("__time", TIMESTAMP)], answer) == [("a", 1), (None, 2), (["b", "c"], 3)]
-    assert rows(SCAN, [("__time", TIMESTAMP), ("s", STRING)], answer) == [(1, "a"), (2, None), (3, ["b", "c"])]
-    assert rows(SCAN, [("s", STRING)], answer) == [("a",), (None,), (["b", "c"],)]
+    assert rows(SCAN, [("s", STRING), ("__time", TIMESTAMP)], answer) == [("a", 1), (None, 2), ('["b","c"]', 3)]
+    assert rows(SCAN, [("__time", TIMESTAMP), ("s", STRING)], answer) == [(1, "a"), (2, None), (3, '["b","c"]')]
+    assert rows(SCAN, [("s", STRING)], answer) == [("a",), (None,), ('["b","c"]',)]
     assert rows(SCAN, [("s", STRING), ("s", STRING)], answer)[0] == ("a", "a")
     assert rows(SCAN, [], answer) == [(), (), ()]
 
@@ -64,7 +64,19 @@ def test_whole_numbers_stay_exact() -> None:
 
 def test_a_multi_value_is_a_list() -> None:
     answer = [batch(["m"], [["a", "b"]], ["c"], [None])]
-    assert rows(SCAN, [("m", array_of(STRING))], answer) == [(["a", "b"],), ("c",), (None,)]
+    assert rows(SCAN, [("m", array_of(STRING))], answer) == [(["a", "b"],), (["c"],), (None,)]
+
+
+def test_values_of_other_types_than_the_field() -> None:
+    """Columns of Druid may have values of several types, in one segment or in several."""
+    answer = [batch(["x"], [1], [2.5], [True], ["a"], [{"a": [1.5, None]}], [[1, "b"]], [1e10], [None])]
+    texts = ["1", "2.5", "true", "a", '{"a":[1.5,null]}', '[1,"b"]', "1.0E10", None]
+    assert [row[0] for row in rows(SCAN, [("x", STRING)], answer)] == texts
+    answer = [batch(["x"], [[1, None]], [2], [[]], [None])]
+    assert rows(SCAN, [("x", array_of(STRING))], answer) == [(["1", None],), (["2"],), ([],), (None,)]
+    assert rows(SCAN, [("x", array_of(BIGINT))], answer) == [([1, None],), ([2],), ([],), (None,)]
+    assert repr(rows(SCAN, [("x", array_of(DOUBLE))], answer)) == "[([1.0, None],), ([2.0],), ([],), (None,)]"
+    assert repr(rows(SCAN, [("x", DOUBLE)], [batch(["x"], [3], ["NaN"])])) == "[(3.0,), (nan,)]"
 
 
 def test_timeseries_times_are_milliseconds() -> None:

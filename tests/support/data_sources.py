@@ -1,0 +1,172 @@
+"""Data sources that hivedruid did not make: one column for each kind of column, in segments that Druid's own tasks write.
+
+`KINDS` is also the table of docs/data-sources.md: `python -m tests.support.data_sources` prints it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hivedruid.catalog.stored_types import CAST, reading_of, schema_of
+from hivedruid.tables.druid_tables import discovered_type
+
+Json = dict[str, Any]
+ROWS = 6
+"""Rows of a segment. Values that a part does not list are missing in its records."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The column in one segment: the type of the dimension or of the aggregator, its values, and the Druid type that a
+    segmentMetadata query reports."""
+
+    spec: str
+    values: Sequence[Any]
+    stored: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A column with its parts, of which the last one is also in the segments after it."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def types(self) -> set[str]:
+        return {part.stored for part in self.parts}
+
+    @property
+    def column(self) -> str:
+        return self.name.replace(" ", "_").replace(",", "")
+
+
+def _kind(name: str, *parts: tuple[str, Sequence[Any], str]) -> Kind:
+    return Kind(name, tuple(Part(*part) for part in parts))
+
+
+WORDS = ["a", "", None, "b", "a", "ä"]
+WHOLE = [1, 0, None, -5, 1, 9007199254740993]
+REAL = [1.5, 0.0, None, -2.0, 1.5, 1e10]
+KINDS = (
+    _kind("string", ("string", WORDS, "STRING")),
+    _kind("long", ("long", WHOLE, "LONG")),
+    _kind("double", ("double", REAL, "DOUBLE")),
+    _kind("float", ("float", [1.5, 0.1, None, -2.0, 1.5, 8.25], "FLOAT")),
+    _kind("multi-value", ("string", [["a", "b"], ["b"], None, [], "a", ["", "c"]], "ARRAY<STRING>")),
+    _kind("multi-value in one segment", ("string", [["a", "b"]], "ARRAY<STRING>"), ("string", WORDS, "STRING")),
+    _kind("auto string", ("auto", WORDS, "STRING")),
+    _kind("auto long", ("auto", WHOLE, "LONG")),
+    _kind("auto double", ("auto", REAL, "DOUBLE")),
+    _kind("auto boolean", ("auto", [True, False, None, True], "LONG")),
+    _kind("auto long and double", ("auto", [1, 2.5, None, -3], "DOUBLE")),
+    _kind("auto mixed", ("auto", [1, "a", 2.5, None, "1", 1e10], "STRING")),
+    _kind("auto mixed with arrays", ("auto", [1, "a", 2.5, None, [1, 2], ["a", None]], "ARRAY<STRING>")),
+    _kind("array of long", ("auto", [[1, 2], [3], None, [], [None, 4], [1, 2]], "ARRAY<LONG>")),
+    _kind("array of double", ("auto", [[1.5, 2], [3], None, [], [None, 4], [1.5, 2]], "ARRAY<DOUBLE>")),
+    _kind("array of string", ("auto", [["a", "b"], ["c"], None, [], [None, "d"], ["a", "b"]], "ARRAY<STRING>")),
+    _kind("mixed array", ("auto", [["a", 1], [2.5], None, ["1"]], "ARRAY<STRING>")),
+    _kind("long array and long", ("auto", [[1, 2], [3], None], "ARRAY<LONG>"), ("long", WHOLE, "LONG")),
+    _kind("double array and long", ("auto", [[1.5], [3], None], "ARRAY<DOUBLE>"), ("long", [1, 2, None], "LONG")),
+    _kind("string array and string", ("auto", [["a", "b"], [None]], "ARRAY<STRING>"), ("string", WORDS, "STRING")),
+    _kind("multi-value and long", ("string", [["a", "b"], "c"], "ARRAY<STRING>"), ("long", [1, None], "LONG")),
+    _kind("json", ("json", [{"a": "s", "b": [1, 2]}, {"a": {"b": 7}}, None, {}, {"a": "s", "b": [1, 2]}], "COMPLEX<json>")),
+    _kind("auto json", ("auto", [{"a": 1.5, "ä": None}, [{"x": 1}], None, {"a": True}], "COMPLEX<json>")),
+    _kind("json and long", ("json", [{"a": 1}, None], "COMPLEX<json>"), ("long", [1, 2, None], "LONG")),
+    _kind("json and string", ("json", [{"a": 1}, None], "COMPLEX<json>"), ("string", ["x", None], "STRING")),
+    _kind("double and long", ("double", REAL, "DOUBLE"), ("long", [7, 9007199254740993, None], "LONG")),
+    _kind("long and double", ("long", WHOLE, "LONG"), ("double", REAL, "DOUBLE")),
+    _kind("long, double and float", ("long", [7], "LONG"), ("double", [1.1], "DOUBLE"), ("float", [0.1, None], "FLOAT")),
+    _kind("double and float", ("double", [1.1, None], "DOUBLE"), ("float", [0.1, 2.0], "FLOAT")),
+    _kind("string and long", ("string", ["abc", "7", None, ""], "STRING"), ("long", [1, 7, None], "LONG")),
+    _kind("long and string", ("long", [1, 7, None], "LONG"), ("string", ["abc", "7", None, ""], "STRING")),
+    _kind("string and double", ("string", ["abc", "1.5"], "STRING"), ("double", [1.5, 1e10, None], "DOUBLE")),
+    _kind("string and float", ("string", ["abc", "0.1"], "STRING"), ("float", [0.1, 2.0, None], "FLOAT")),
+    _kind("missing in one segment", ("long", WHOLE, "LONG"), ("", [], "")),
+    _kind("thetaSketch", ("thetaSketch", WORDS, "COMPLEX<thetaSketch>")),
+    _kind("HLLSketch", ("HLLSketchBuild", WORDS, "COMPLEX<HLLSketch>")),
+    _kind("hyperUnique", ("hyperUnique", WORDS, "COMPLEX<hyperUnique>")),
+    _kind("quantiles", ("quantilesDoublesSketch", REAL, "COMPLEX<quantilesDoublesSketch>")),
+    _kind("stringLast", ("stringLast", WORDS, "COMPLEX<serializablePairLongString>")),
+    _kind("longFirst", ("longFirst", WHOLE, "COMPLEX<serializablePairLongLong>")),
+    _kind("sketch and string", ("thetaSketch", ["a", "b"], "COMPLEX<thetaSketch>"), ("string", WORDS, "STRING")),
+)  # fmt: skip
+METRICS = frozenset(
+    {"thetaSketch", "HLLSketchBuild", "hyperUnique", "quantilesDoublesSketch", "stringLast", "longFirst"}
+)
+SEGMENTS = 3
+
+
+def spec_of(data_source: str, number: int) -> Json:
+    """The task that writes the segment of a day. Kinds with fewer parts have their last one in the other segments."""
+    parts = [(kind, kind.parts[min(number, len(kind.parts) - 1)]) for kind in KINDS]
+    records = [{"t": f"2026-01-0{number + 1}T0{row}:00:00Z", "r": f"r{number}{row}"} for row in range(ROWS)]
+    for kind, part in parts:
+        for record, value in zip(records, part.values, strict=False):
+            record[kind.column] = value
+    dimensions = [{"type": p.spec, "name": k.column} for k, p in parts if p.spec and p.spec not in METRICS]
+    metrics = [{"type": p.spec, "name": k.column, "fieldName": k.column} for k, p in parts if p.spec in METRICS]
+    return {
+        "type": "index_parallel",
+        "spec": {
+            "dataSchema": {
+                "dataSource": data_source, "timestampSpec": {"column": "t", "format": "iso"},
+                "dimensionsSpec": {"dimensions": [{"type": "string", "name": "r"}, *dimensions]}, "metricsSpec": metrics,
+                "granularitySpec": {"segmentGranularity": "DAY", "queryGranularity": "NONE", "rollup": False},
+            },
+            "ioConfig": {
+                "type": "index_parallel", "inputFormat": {"type": "json"}, "appendToExisting": True,
+                "inputSource": {"type": "inline", "data": "\n".join(map(json.dumps, records))},
+            },
+            "tuningConfig": {"type": "index_parallel"},
+        },
+    }  # fmt: skip
+
+
+def as_hive(value: Any, type_: str) -> Any:
+    """A value of Druid's own scan as a value of the column's type, by the rules of the page."""
+    if value is None:
+        return None
+    if type_.startswith("array<"):
+        return [as_hive(item, type_[6:-1]) for item in (value if isinstance(value, list) else [value])]
+    if type_ == "string":
+        return value if isinstance(value, str) else _text(value)
+    return float(value) if type_ in ("double", "float") else int(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        digits, exponent = f"{value:e}".split("e")
+        plain = float(digits.rstrip("0"))
+        return repr(value) if 1e-3 <= abs(value) < 1e7 or value == 0 else f"{plain}E{int(exponent)}"
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def key_of(value: Any) -> tuple[int, Any]:
+    """Sorts values of one type, with NULL last."""
+    return (1, 0) if value is None else (0, -math.inf if value != value else value)
+
+
+def table() -> str:
+    """The table of the page."""
+    lines = ["| kind | Druid types | type here | queries of Druid |", "|---|---|---|---|"]
+    for kind in KINDS:
+        schema = schema_of({"x": type_} for type_ in kind.types if type_)
+        hive = discovered_type("x", schema["x"])
+        reading = reading_of(hive, schema["x"], schema.differing.get("x", ()))
+        how = {"": "all", CAST: "all, over a virtual column that converts the values"}.get(reading, "only scans")
+        types = ", ".join(f"`{part.stored}`" for part in kind.parts if part.stored)
+        lines.append(f"| {kind.name} | {types} | `{hive}` | {how} |")
+    return "\n".join(lines)
+
+
+def by_row(rows: Sequence[Sequence[Any]]) -> Mapping[str, Any]:
+    return {str(row[0]): row[1] for row in rows}
+
+
+if __name__ == "__main__":
+    print(table())
