@@ -56,7 +56,7 @@ KINDS = (
     _kind("string", ("string", WORDS, "STRING")),
     _kind("long", ("long", WHOLE, "LONG")),
     _kind("double", ("double", REAL, "DOUBLE")),
-    _kind("float", ("float", [1.5, 0.1, None, -2.0, 1.5, 8.25], "FLOAT")),
+    _kind("float", ("float", [1.5, 0.25, None, -2.0, 1.5, 8.25], "FLOAT")),
     _kind("multi-value", ("string", [["a", "b"], ["b"], None, [], "a", ["", "c"]], "ARRAY<STRING>")),
     _kind("multi-value in one segment", ("string", [["a", "b"]], "ARRAY<STRING>"), ("string", WORDS, "STRING")),
     _kind("auto string", ("auto", WORDS, "STRING")),
