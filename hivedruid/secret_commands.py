@@ -50,8 +50,8 @@ _LINE = re.compile(
 )
 """A line of a properties file: `spark.ssl.keyPassword x`."""
 _SET_BY = re.compile(
-    rf"\b(?P<command>configure\s++set|setx|setenv|ENV|config(?:\s++--?[\w-]++)*+(?:\s++set|\s++create\s++\S++\s++\S++)?+)"
-    rf"\s++(?P<key>[\w.:/-]++)\s++(?P<value>{_WORD})",
+    rf"(?<![\w.-])(?P<command>configure\s++set|setx|setenv|ENV|config(?:\s++--?[\w-]++)*+(?:\s++set|\s++create\s++\S++\s++\S++)?+)"
+    rf"[ \t]++(?P<key>[\w.:/-]++)[ \t]++(?P<value>{_WORD})",
     re.I,
 )
 _ASSIGNED = re.compile(

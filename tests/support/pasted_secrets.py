@@ -395,6 +395,7 @@ dapi token = §
 '''
 
 WITHOUT_SECRETS = r"""
+sasl.jaas.config env:KAFKA_JAAS\n  consumer.security.protocol SASL_SSL
 beeline -u jdbc:hive2://h -n u -w /home/u/password.txt
 sort --key=2,3 x
 sort --key 2 x
