@@ -34,13 +34,13 @@ SettingType = Literal[
 EMBEDDED = "embedded:"
 """The druid.url of the embedded store."""
 
-_NUMBER = r"\d{1,9}"
+_NUMBER = r"\d{1,10}"
 PERIOD = re.compile(
     rf"P(?=[\dT])({_NUMBER}Y)?({_NUMBER}M)?({_NUMBER}W)?({_NUMBER}D)?"
     rf"(T(?=\d)({_NUMBER}H)?({_NUMBER}M)?({_NUMBER}([.,]\d{{1,3}})?S)?)?",
     re.ASCII,
 )
-"""An ISO 8601 period as Joda reads it, whose numbers are integers of 32 bits."""
+"""An ISO 8601 period as Joda reads it, whose numbers are integers of 32 bits: at most ten digits."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def test_update() -> None:
     assert s.columns == ("a", "b c")
     assert [at(span) for span in s.column_spans] == ["A", "`b c`"]
     assert [at(span) for span in s.value_spans] == ["a + 1", "IF(x, 'w,here', (1))"]
-    assert [value.sql("hive") for value in s.query.expressions] == ["a + 1", "IF(x, 'w,here', (1))"]
+    assert [value.sql("hive") for value in s.query.expressions] == ["a + 1", "$IF(x, 'w,here', (1))"]
     assert s.query.args["where"].sql("hive") == "WHERE a IN (1, 2)"
 
 
