@@ -102,7 +102,7 @@ VERSIONS: dict[Feature, VersionRow] = {
     ),
     "task reports": VersionRow(
         "ingestion", 36, "a task's report counts its rows by outcome", "it also has `thrownAwayByReason`, an object",
-        "ignores what is new in a response, and reads what a statement needs", "the classes of 37.0.0",
+        "ignores what is new in a response, and reads what a statement needs", "a running Druid 37.0.0",
     ),
     "column formats": VersionRow(
         "segments", 37, "columns of type JSON and `auto` have one format",
