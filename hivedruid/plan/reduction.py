@@ -255,7 +255,7 @@ def _key_filter(
         native = inputs.expressions.column(rex)
     except NotExact:
         return None
-    if keys is None or native.type not in ("STRING", "LONG"):
+    if keys is None or native.reading or native.type not in ("STRING", "LONG"):
         return None
     has_dates = stored is not None and stored.date is not None
     share = _share(small, _days(scan, context) if has_dates else None, context)
