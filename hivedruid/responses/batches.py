@@ -36,7 +36,7 @@ def batches(rows: Iterator[tuple[Any, ...]], columns: Sequence[str], types: Sequ
         values = [list(column) for column in zip(*batch, strict=True)]
         try:
             arrays = [
-                pa.array(_lists(column) if type_ == "ARRAY<STRING>" else column, type=wanted)
+                pa.array(_lists(column) if type_.startswith("ARRAY<") else column, type=wanted)
                 for column, type_, wanted in zip(values, types, schema.types, strict=True)
             ]
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:

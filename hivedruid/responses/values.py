@@ -23,7 +23,7 @@ def reader_of(type_: str) -> Reader | None:
     """For the text of a Hive type; None for types without rows in Druid."""
     if type_.startswith("array<"):
         element = _ELEMENTS.get(type_[6:-1])
-        return None if element is None else Reader(frozenset({NOTHING}), _list_of(element))
+        return None if element is None else Reader(element.expected, _array_of(element))
     return _READERS.get(type_.partition("(")[0])
 
 
@@ -36,15 +36,16 @@ def text_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _list_of(element: Reader) -> Callable[[Any], list[Any]]:
+def _array_of(element: Reader) -> Callable[[Any], Any]:
     expected, convert = element
 
-    def read_list(value: Any) -> list[Any]:
-        """Druid returns a multi-value with one value as a plain value."""
-        items = value if type(value) is list else [value]
-        return [item if type(item) in expected else convert(item) for item in items]
+    def read(value: Any) -> Any:
+        """Druid returns an array, or a multi-value, with one value as a plain value: it stays one."""
+        if type(value) is not list:
+            return convert(value)
+        return [item if type(item) in expected else convert(item) for item in value]
 
-    return read_list
+    return read
 
 
 def _whole(value: Any) -> int:

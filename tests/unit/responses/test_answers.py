@@ -64,7 +64,7 @@ def test_whole_numbers_stay_exact() -> None:
 
 def test_a_multi_value_is_a_list() -> None:
     answer = [batch(["m"], [["a", "b"]], ["c"], [None])]
-    assert rows(SCAN, [("m", array_of(STRING))], answer) == [(["a", "b"],), (["c"],), (None,)]
+    assert rows(SCAN, [("m", array_of(STRING))], answer) == [(["a", "b"],), ("c",), (None,)]
 
 
 def test_values_of_other_types_than_the_field() -> None:
@@ -73,9 +73,9 @@ def test_values_of_other_types_than_the_field() -> None:
     texts = ["1", "2.5", "true", "a", '{"a":[1.5,null]}', '[1,"b"]', "1.0E10", None]
     assert [row[0] for row in rows(SCAN, [("x", STRING)], answer)] == texts
     answer = [batch(["x"], [[1, None]], [2], [[]], [None])]
-    assert rows(SCAN, [("x", array_of(STRING))], answer) == [(["1", None],), (["2"],), ([],), (None,)]
-    assert rows(SCAN, [("x", array_of(BIGINT))], answer) == [([1, None],), ([2],), ([],), (None,)]
-    assert repr(rows(SCAN, [("x", array_of(DOUBLE))], answer)) == "[([1.0, None],), ([2.0],), ([],), (None,)]"
+    assert rows(SCAN, [("x", array_of(STRING))], answer) == [(["1", None],), ("2",), ([],), (None,)]
+    assert rows(SCAN, [("x", array_of(BIGINT))], answer) == [([1, None],), (2,), ([],), (None,)]
+    assert repr(rows(SCAN, [("x", array_of(DOUBLE))], answer)) == "[([1.0, None],), (2.0,), ([],), (None,)]"
     assert repr(rows(SCAN, [("x", DOUBLE)], [batch(["x"], [3], ["NaN"])])) == "[(3.0,), (nan,)]"
 
 
