@@ -98,7 +98,7 @@ VERSIONS: dict[Feature, VersionRow] = {
     "segment format": VersionRow(
         "segments", 36, "version 9: several files",
         "version 10 with `druid.indexer.task.buildV10=true`: one file, `druid.segment`",
-        "reads both and writes version 9", "the classes of 37.0.0",
+        "reads both and writes version 9", "a running Druid 37.0.0",
     ),
     "task reports": VersionRow(
         "ingestion", 36, "a task's report counts its rows by outcome", "it also has `thrownAwayByReason`, an object",

@@ -50,8 +50,9 @@ class Header:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the rows except those of aggregators. Raises DamagedSegmentError."""
-        names = self.schema.get("columns")
+        """The columns of the rows except those of aggregators; a segment with rollup (BaseTableRollup) lists its keys.
+        Raises DamagedSegmentError."""
+        names = self.schema.get("columns", self.schema.get("groupingColumns"))
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise DamagedSegmentError("the columns are not a list of names")
         return tuple(names)

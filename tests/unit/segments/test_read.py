@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from hivedruid.segments.filters import And, Filter, In, IsNull, Or, Prefix, Range, utf16
-from hivedruid.segments.segment import open_segment
+from hivedruid.segments.files import from_parts
+from hivedruid.segments.segment import open_segment, segment_of
 from tests.support.segments import COLUMNS, as_scanned
-from tests.unit.segments.made import ZIPS, scanned, segment
+from tests.unit.segments.made import NEWER, ZIPS, scanned, segment
 
 each_segment = pytest.mark.parametrize("path", ZIPS, ids=lambda path: path.stem)
 
@@ -137,3 +138,19 @@ def test_the_tests_see_every_value() -> None:
     for where, name, expected in FILTERS:
         if name not in ("none", "null_double", "d") and "nope" not in str(where):
             assert any(map(expected, column(name))) or where in (IsNull("few"), Or(())), where
+
+
+def test_a_segment_with_rollup_of_version_10() -> None:
+    """Its schema has the keys of its groups in place of columns."""
+    data = memoryview((NEWER / "rollup.segment").read_bytes())
+    found = segment_of(from_parts({"druid.segment": data}))
+    assert found.column_names == ("s", "n")
+    assert found.rows == 24
+    assert [aggregator["name"] for aggregator in found.metadata["aggregators"]] == ["n"]
+    (batch,) = found.read(["__time", "s", "n"])
+    start, hour = 1_704_069_000_000, 3_600_000
+    assert batch.to_pydict() == {
+        "__time": list(range(start, start + 24 * hour, hour)),
+        "s": [None if text == "-" else text for text in "abc-bcabca-cabcab-abcabc"],
+        "n": list(range(24)),
+    }
