@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hivedruid.segments.filters import And, Filter, In, IsNull, Or, Prefix, Range, utf16
 from hivedruid.segments.files import from_parts
+from hivedruid.segments.filters import And, Filter, In, IsNull, Or, Prefix, Range, utf16
 from hivedruid.segments.segment import open_segment, segment_of
 from tests.support.segments import COLUMNS, as_scanned
 from tests.unit.segments.made import NEWER, ZIPS, scanned, segment
