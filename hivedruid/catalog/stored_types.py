@@ -20,7 +20,7 @@ _TEXTS = frozenset({"STRING", "ARRAY<STRING>"})
 """The types of a multi-value string: the one of a segment depends on its rows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Schema(Mapping[str, str]):
     """Druid type by field: `__time` first, multi-value strings as ARRAY<STRING>. If segments differ, it is their common
     type, and `differing` has the number of segments by type."""

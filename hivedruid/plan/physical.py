@@ -46,6 +46,14 @@ STORED_AS: Mapping[str, HiveType] = {
 """The Hive type of the values of each Druid type that Spark can read. Other types, such as sketches, are not read."""
 
 
+def type_read_as(stored: str, field: Field) -> str:
+    """The Druid type of the values of a field of a stored type: nested data and sketches are text, and text in a
+    number's column is a number."""
+    if stored.startswith("COMPLEX"):
+        return "STRING"
+    return field.druid_type if stored == "STRING" and field.druid_type in ("LONG", "DOUBLE", "FLOAT") else stored
+
+
 @dataclass(frozen=True)
 class DruidRead:
     """A native query and the fields to take from its rows, in order.
@@ -70,7 +78,7 @@ class DruidRead:
         virtual = {item["name"]: item.get("outputType") or "" for item in self.query.get("virtualColumns") or ()}
         known = {**stored, **virtual}
         types = [known.get(field.name) or field.druid_type for field in self.fields]
-        return tuple("STRING" if type_.startswith("COMPLEX") else type_ for type_ in types)
+        return tuple(type_read_as(type_, field) for type_, field in zip(types, self.fields, strict=True))
 
     @property
     def spans(self) -> IntervalSet:

@@ -17,7 +17,7 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, Project, TableScan
-from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, Field, KeyFilter
+from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, Field, KeyFilter, type_read_as
 from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
 from hivedruid.plan.segment_files import FEW, MOST_IN_PROCESS, READ, WORTH, FileScan, SegmentFiles
 from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
@@ -151,4 +151,6 @@ def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
 
 def _read_as(type_: str, field: Field) -> str:
     """The Druid type of the values of a field: a sketch is a text, as in the response of a query."""
-    return "STRING" if is_sketch(type_) and field.type == STRING else type_
+    if type_.startswith("COMPLEX"):
+        return "STRING" if is_sketch(type_) and field.type == STRING else type_
+    return type_read_as(type_, field)
