@@ -96,7 +96,7 @@ def test_a_column_that_only_a_replaced_segment_had_is_gone(
     ingest(druid, task(name, folder, columns={"s": "long"}, overwrite=True))
     after = analyses.read(watched, name, before)
     assert set(before.types) == {"__time", "s", "old"}
-    assert after.types == {"__time": "LONG", "s": "STRING"} == druid.schema(name)  # the common type
+    assert after.types == {"__time": "LONG", "s": "LONG"} == druid.schema(name)
 
 
 def test_all_segments_are_analysed_if_some_are_dropped_in_the_meantime(
