@@ -70,7 +70,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
 
         ingestions, reader.unreachable = gather_runtime(statement, tables, facts)
         topics = _described_topics(statement, tables, facts)
-        reader.discovered |= _described_schemas(statement, tables, facts)
+        if reader.unreachable is None:
+            reader.discovered, reader.unreachable = _described_schemas(statement, tables, facts)
     streams: tuple[StreamRecord, ...] = ()
     stream: StreamFacts | None = None
     if "streams" in statement.needs:
@@ -164,17 +165,17 @@ def _sees_temporary(statement: Statement) -> bool:
 
 def _described_schemas(
     statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
-) -> dict[str, Mapping[str, str]]:
-    """The schema of the data source of the table that DESCRIBE shows; empty if Druid cannot be queried."""
+) -> tuple[dict[str, Mapping[str, str]], str | None]:
+    """The schema of the data source of the table that DESCRIBE shows, and why Druid could not be queried."""
     from hivedruid.parser.statements.utility import DescribeTable
 
     if facts.plan_only or not isinstance(statement, DescribeTable) or statement.mode == "plain":
-        return {}
+        return {}, None
     sources = [table.data_source for table in tables.values() if table.has_data_source]
     try:
-        return {source: facts.druid().schema(source) for source in sources}
-    except ExecutionError:
-        return {}
+        return {source: facts.druid().schema(source) for source in sources}, None
+    except ExecutionError as error:
+        return {}, error.message
 
 
 def _described_topics(
