@@ -3,8 +3,10 @@ reads them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from hivedruid.catalog.types import HiveType
 
@@ -40,11 +42,10 @@ class Schema(Mapping[str, str]):
 
 def schema_of(segments: Iterable[Mapping[str, str]]) -> Schema:
     """The schema of segments with these types by field; empty without segments."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[str]] = {}
     for segment in segments:
         for name, type_ in segment.items():
-            of_field = counts.setdefault(name, {})
-            of_field[type_] = of_field.get(type_, 0) + 1
+            counts.setdefault(name, Counter())[type_] += 1
     types = {name: common_type(of_field) for name, of_field in counts.items()}
     differing = {name: n for name, n in counts.items() if len(n) > 1 and not n.keys() <= _TEXTS}
     return Schema({"__time": "LONG", **types} if types else {}, differing)
@@ -57,10 +58,7 @@ def common_type(types: Iterable[str]) -> str:
     schemas of segments), also for a multi-value string. Druid has none for a sketch beside another type: the text of
     both is a STRING.
     """
-    first, *others = sorted(set(types))
-    for other in others:
-        first = _common(first, other)
-    return first
+    return reduce(_common, sorted(set(types)))
 
 
 def _common(a: str, b: str) -> str:
