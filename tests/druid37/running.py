@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hivedruid.clients import wire
 from hivedruid.errors import DruidError
 from hivedruid.local.services import data
-from hivedruid.session import Session
 from tests.druid37.cluster import FORMAT
 from tests.support.ingestion import until
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
-    from tests.support.cluster import Cluster
+    from tests.support.cluster import Cluster, Run
 
 BROKERS = "/druid/coordinator/v1/broker/config"
 
@@ -30,17 +29,9 @@ def druid(cluster: Cluster) -> Iterator[DruidCluster]:
 
 
 @pytest.fixture(scope="module")
-def run(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
+def run(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Runs statements on a table of three rows; returns the rows of the last one."""
-    urls = {"druid.url": cluster.services.broker, "druid.coordinator.url": cluster.services.coordinator}
-    with Session(tmp_path_factory.mktemp("home"), hiveconf=urls) as session:
-
-        def run(text: str) -> list[tuple[Any, ...]]:
-            rows: list[tuple[Any, ...]] = []
-            for statement in session.statements(text):
-                rows = list(session.execute(statement).rows)
-            return rows
-
+    with cluster.statements(tmp_path_factory.mktemp("home")) as run:
         run(
             "CREATE TABLE running (`__time` timestamp, c string, n bigint) STORED BY 'druid';"
             "INSERT INTO running VALUES ('2026-01-01 00:00:00', 'a', 1), ('2026-01-02 00:00:00', 'b', NULL),"
@@ -54,7 +45,7 @@ def test_the_version(druid: DruidCluster) -> None:
     assert druid.client.version.text == "37.0.0"
 
 
-def test_the_format_of_segments_that_tasks_write(cluster: Cluster, run: Callable[[str], list[tuple[Any, ...]]]) -> None:
+def test_the_format_of_segments_that_tasks_write(cluster: Cluster, run: Run) -> None:
     run("SELECT count(*) FROM running")
     names = {file.name for file in (data(cluster.home, "segments") / "default.running").rglob("*") if file.is_file()}
     expected = (
@@ -65,7 +56,7 @@ def test_the_format_of_segments_that_tasks_write(cluster: Cluster, run: Callable
     assert names == expected
 
 
-def test_a_blocked_query_names_the_rule(druid: DruidCluster, run: Callable[[str], list[tuple[Any, ...]]]) -> None:
+def test_a_blocked_query_names_the_rule(druid: DruidCluster, run: Run) -> None:
     query = "SELECT sum(n) FROM running"
     rule = {"ruleName": "no sums", "dataSources": ["default.running"]}
     druid.client.post("coordinator", BROKERS, wire.Acknowledgement, {"queryBlocklist": [rule]})
@@ -81,7 +72,7 @@ def test_a_blocked_query_names_the_rule(druid: DruidCluster, run: Callable[[str]
     assert run(query) == [(4,)]
 
 
-def _is_refused(run: Callable[[str], list[tuple[Any, ...]]], query: str) -> bool:
+def _is_refused(run: Run, query: str) -> bool:
     try:
         run(query)
     except DruidError:

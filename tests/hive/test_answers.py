@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,14 +40,20 @@ def test_every_expression_has_hives_answer(spark: SparkSession) -> None:
     assert not found, f"{len(found)} differ:\n" + "\n".join(found[:40])
 
 
+def _by_text(
+    spark: SparkSession, strings: Iterable[Iterable[str]], values: Iterable[str]
+) -> dict[str, tuple[Any, ...]]:
+    """The values of these expressions over x for each of the strings, computed by Spark over rows."""
+    items = ", ".join(literal(text) for text in dict.fromkeys(chain.from_iterable(strings)))
+    columns = ", ".join(f"{value} AS c{i}" for i, value in enumerate(values))
+    made = spark_job(plan(f"SELECT x, {columns} FROM (SELECT explode(array({items})) AS x) t"))
+    return {row[0]: row[1:] for row in spark_rows.stream(spark.sql(made.sql))}
+
+
 def test_casts_of_strings_in_rows(spark: SparkSession) -> None:
     """Constants are folded, so they say nothing of the Spark SQL of a cast."""
     casts = string_casts()
-    texts = list(dict.fromkeys(text for values in casts.values() for text in values))
-    columns = ", ".join(f"CAST(x AS {type_}) AS c{i}" for i, type_ in enumerate(casts))
-    items = ", ".join(map(literal, texts))
-    made = spark_job(plan(f"SELECT x, {columns} FROM (SELECT explode(array({items})) AS x) t"))
-    rows = {row[0]: row[1:] for row in spark_rows.stream(spark.sql(made.sql))}
+    rows = _by_text(spark, casts.values(), [f"CAST(x AS {type_})" for type_ in casts])
     found = [
         line
         for i, (type_, hive) in enumerate(casts.items())
@@ -77,11 +84,7 @@ def test_cast_formats_of_rows(spark: SparkSession) -> None:
 
 def test_strings_that_are_parsed_with_a_pattern_in_rows(spark: SparkSession) -> None:
     parsed = parsed_strings()
-    texts = list(dict.fromkeys(text for strings in parsed.values() for text in strings))
-    columns = ", ".join(f"unix_timestamp(x, {literal(pattern)}) AS c{i}" for i, pattern in enumerate(parsed))
-    items = ", ".join(map(literal, texts))
-    made = spark_job(plan(f"SELECT x, {columns} FROM (SELECT explode(array({items})) AS x) t"))
-    rows = {row[0]: row[1:] for row in spark_rows.stream(spark.sql(made.sql))}
+    rows = _by_text(spark, parsed.values(), [f"unix_timestamp(x, {literal(pattern)})" for pattern in parsed])
     found = [
         f"{text!r} as {pattern}: {rows[text][i]} instead of {hive}"
         for i, (pattern, strings) in enumerate(parsed.items())

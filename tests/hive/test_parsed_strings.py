@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
-from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.types import BIGINT
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.evaluation.exactness import Unsure
@@ -18,16 +15,6 @@ from tests.hive.parsed_strings import PUSHED, local_patterns, parsed_strings, pa
 from tests.hive.string_casts import computed_in_druid
 
 STRINGS = parsed_strings()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
-    home: Path = tmp_path_factory.mktemp("strings")
-    connection = open_database(home)
-    made = EmbeddedStore(home, connection)
-    yield made
-    made.close()
-    connection.close()
 
 
 @pytest.mark.parametrize("pattern", local_patterns(STRINGS))

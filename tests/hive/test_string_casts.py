@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.database import open_database
 from hivedruid.catalog.types import STRING
 from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.evaluation.casts import cast
@@ -17,16 +14,6 @@ from hivedruid.plan.rex import Ref
 from tests.hive.string_casts import PUSHED, cast_of, casts_in_druid, different, string_casts
 
 CASTS = string_casts()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
-    home: Path = tmp_path_factory.mktemp("casts")
-    connection = open_database(home)
-    made = EmbeddedStore(home, connection)
-    yield made
-    made.close()
-    connection.close()
 
 
 @pytest.mark.parametrize("type_", ["tinyint", "smallint", "int", "bigint", "float", "double", "decimal(38,6)"])

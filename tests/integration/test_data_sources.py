@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -12,17 +12,15 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.clients.overlord import Overlord
-from hivedruid.session import Session
 from tests.support.data_sources import KINDS, METRICS, SEGMENTS, Kind, as_hive, by_row, key_of, spec_of
 from tests.support.ingestion import until
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
-    from tests.support.cluster import Cluster
+    from tests.support.cluster import Cluster, Run
 
 DATA_SOURCE = "kinds_of_others"
 EVERYTHING = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z"
-Run = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +48,7 @@ def _wait(overlord: Overlord, name: str) -> None:
 @pytest.fixture(scope="module")
 def run(cluster: Cluster, other: DruidCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Runs statements in a home with the table `d` over the data source and its copy `m`."""
-    urls = {"druid.url": cluster.services.broker, "druid.coordinator.url": cluster.services.coordinator}
-    with Session(tmp_path_factory.mktemp("home"), hiveconf=urls) as session:
-
-        def run(text: str) -> list[tuple[Any, ...]]:
-            rows: list[tuple[Any, ...]] = []
-            for statement in session.statements(text):
-                rows = list(session.execute(statement).rows)
-            return rows
-
+    with cluster.statements(tmp_path_factory.mktemp("home")) as run:
         run(f"CREATE EXTERNAL TABLE d STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{DATA_SOURCE}')")
         run("CREATE TABLE m AS SELECT * FROM d")
         yield run

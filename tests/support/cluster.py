@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.state import LocalServices
@@ -16,6 +16,7 @@ from tests.druid37 import cluster as druid37
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
 
+Run = Callable[[str], list[tuple[Any, ...]]]
 VARIABLE = "HIVEDRUID_TEST_CLUSTER"
 """The home of a cluster to use instead: it is started if it is not running, and keeps running."""
 
@@ -32,6 +33,22 @@ class Cluster:
     services: LocalServices
     start: Callable[[], LocalServices]
     is_adopted: bool
+
+    @contextmanager
+    def statements(self, home: Path) -> Iterator[Run]:
+        """A function that runs statements in a home, and returns the rows of the last one."""
+        from hivedruid.session import Session
+
+        urls = {"druid.url": self.services.broker, "druid.coordinator.url": self.services.coordinator}
+        with Session(home, hiveconf=urls) as session:
+
+            def run(text: str) -> list[tuple[Any, ...]]:
+                rows: list[tuple[Any, ...]] = []
+                for statement in session.statements(text):
+                    rows = list(session.execute(statement).rows)
+                return rows
+
+            yield run
 
     def druid(self) -> DruidCluster:
         """A separate client, for one thread; the caller closes it."""
