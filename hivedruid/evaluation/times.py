@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from hivedruid.catalog.types import DATE, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
-from hivedruid.plan import cast_patterns, literals, time_shapes
+from hivedruid.plan import cast_patterns, literals, time_patterns, time_shapes
 from hivedruid.plan.rex import Call, Literal, Rex
 
 Function = Callable[..., Any]
@@ -201,11 +201,6 @@ def plus_interval(call: Call, zone: tzinfo) -> Function:
 # --- texts of times ----------------------------------------------------------------------------------------------
 
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PATTERN = re.compile(r"([A-Za-z])\1*|'(?:[^']|'')*'|[^A-Za-z']+")
 
 
@@ -220,14 +215,14 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "Q": lambda t: str((t.month + 2) // 3),
     "M": lambda t: str(t.month),
     "MM": lambda t: f"{t.month:02}",
-    "MMM": lambda t: _MONTHS[t.month - 1][:3],
-    "MMMM": lambda t: _MONTHS[t.month - 1],
+    "MMM": lambda t: time_patterns.MONTHS[t.month - 1][:3],
+    "MMMM": lambda t: time_patterns.MONTHS[t.month - 1],
     "d": lambda t: str(t.day),
     "dd": lambda t: f"{t.day:02}",
     "DDD": lambda t: f"{t.timetuple().tm_yday:03}",
     "e": lambda t: str(t.isoweekday() % 7 + 1),
-    **dict.fromkeys(("E", "EE", "EEE"), lambda t: _DAYS[t.weekday()][:3]),
-    "EEEE": lambda t: _DAYS[t.weekday()],
+    **dict.fromkeys(("E", "EE", "EEE"), lambda t: time_patterns.WEEKDAYS[t.weekday()][:3]),
+    "EEEE": lambda t: time_patterns.WEEKDAYS[t.weekday()],
     "H": lambda t: str(t.hour),
     "HH": lambda t: f"{t.hour:02}",
     "hh": lambda t: f"{(t.hour + 11) % 12 + 1:02}",
@@ -293,7 +288,7 @@ def unix_timestamp(call: Call, zone: tzinfo) -> Function:
     """A plain timestamp is interpreted in the session's time zone."""
     source = call.args[0].type
     if source.name == "string" and len(call.args) == 2:
-        return _parsed(call.args[1], zone)
+        return _parse_with(call.args[1], zone)
     if len(call.args) != 1 or not source.is_timestamp:
         raise NotLocal(f"unix_timestamp() of {source}")
     return lambda v: literals.to_micros(v if v.tzinfo else literals.from_local(modern(v), zone)) // 1_000_000
@@ -305,7 +300,7 @@ def read_time(call: Call) -> Function:
     pattern, is_date = cast_patterns.read_pattern(call.args[1].value, True), call.type == DATE
 
     def read(text: str, _pattern: str, now: int) -> date | None:
-        known, moment = cast_patterns.parsed(pattern, text, now)
+        known, moment = cast_patterns.parse(pattern, text, now)
         if not known:
             raise Unsure("a string or a pattern with other characters than ASCII")
         if moment is None:
@@ -315,7 +310,7 @@ def read_time(call: Call) -> Function:
     return read
 
 
-def _parsed(pattern: Rex, zone: tzinfo) -> Function:
+def _parse_with(pattern: Rex, zone: tzinfo) -> Function:
     """The time in a string with a pattern."""
     shapes = time_shapes.shapes(pattern.value) if isinstance(pattern, Literal) and pattern.value is not None else None
     if shapes is None or any(shape.zone for shape in shapes):

@@ -9,6 +9,8 @@ from datetime import date, datetime, timedelta
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from hivedruid.plan import time_patterns
+
 READ_TIME = "read_time"
 """The operator that parses a string: the string, the pattern, and the year whose first digits short years get."""
 MAX_LENGTH = 99
@@ -212,9 +214,6 @@ def _check_parsed(text: str, tokens: tuple[Token, ...]) -> None:
 
 # --- strings to times -------------------------------------------------------------------------------------------------
 
-MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-          "december")  # fmt: skip
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _ZONE = ("zone_hour", "zone_minute")
 _SEPARATOR = f"[{re.escape(_SEPARATORS)}]"
 _DIGITS = {
@@ -242,8 +241,7 @@ def _expression(token: Token, following: Token | None, is_exact: bool) -> str:
     if field == "text":
         return f"(?iu:{re.escape(token.text)})"
     if token.name in NAMES:
-        names = MONTHS if field == "month" else WEEKDAYS
-        return f"((?i:{'|'.join(name[:width] for name in names)}))"
+        return f"((?i:{'|'.join(name[:width].lower() for name in names_of(field))}))"
     if field == "half_day":  # Hive reads four characters, or two if the second one is an m; without an a it is PM
         rest = r"(?:[mM]|[^mM][\s\S]{0,2}+)"
         if is_exact:
@@ -261,6 +259,11 @@ def _expression(token: Token, following: Token | None, is_exact: bool) -> str:
     return f"({full})" if all_digits else f"({full}|{short}(?![0-9]))"
 
 
+def names_of(field: str) -> tuple[str, ...]:
+    """Those of months or weekdays."""
+    return time_patterns.MONTHS if field == "month" else time_patterns.WEEKDAYS
+
+
 def _separators(exactly: str, is_before_zone: bool) -> str:
     """All separators, of any kind and number unless FX is in the pattern. Before TZH the last of several is the sign
     of the offset if it is a minus."""
@@ -276,16 +279,16 @@ def _separators(exactly: str, is_before_zone: bool) -> str:
 
 
 @cache
-def _compiled(pattern: Pattern) -> re.Pattern[str]:
+def _compile(pattern: Pattern) -> re.Pattern[str]:
     return re.compile(pattern.expression.replace("(?iu:", "(?i:"), re.ASCII)
 
 
-def parsed(pattern: Pattern, text: str, now: int) -> tuple[bool, datetime | None]:
+def parse(pattern: Pattern, text: str, now: int) -> tuple[bool, datetime | None]:
     """(True, the time in the string, None without one), or (False, None) if only Spark can compute it. The first
     digits of a short year are those of the year `now`."""
     if not (text.isascii() and pattern.text.isascii()):
         return False, None  # letters that are equal in another case
-    match = _compiled(pattern).fullmatch(text)
+    match = _compile(pattern).fullmatch(text)
     if match is None:
         return True, None
     parts = {token.field: (token, part) for token, part in zip(pattern.fields, match.groups(default=""), strict=True)}
@@ -312,8 +315,7 @@ def _day(numbers: dict[str, int]) -> date:
 
 def _number(token: Token, text: str, now: int) -> int:
     if token.name in NAMES:
-        names = MONTHS if token.field == "month" else WEEKDAYS
-        return [name[:3] for name in names].index(text[:3].lower()) + 1
+        return [name[:3] for name in names_of(token.field)].index(text[:3].capitalize()) + 1
     if token.field == "half_day":
         return 0 if text else 1
     if token.field == "fraction":

@@ -40,7 +40,7 @@ def cast_format(c: Converter, e: exp.Expr) -> Rex:
     if is_parsed:
         return _read(c, value, to, pattern)
     moment = c.cast(value, t.TIMESTAMP) if value.type is t.UNKNOWN else value
-    return c.cast(_written(c, moment, pattern, c.span(e)), to)
+    return c.cast(_write(c, moment, pattern, c.span(e)), to)
 
 
 def _check_value(type_: HiveType, to: HiveType, is_parsed: bool, span: Span | None) -> None:
@@ -92,7 +92,7 @@ _PLAIN = re.compile(r"[-/:. ,]*")
 """Text that Java's patterns do not quote."""
 
 
-def _written(c: Converter, value: Rex, pattern: Pattern, span: Span | None) -> Rex:
+def _write(c: Converter, value: Rex, pattern: Pattern, span: Span | None) -> Rex:
     pieces = _pieces(c, value, pattern)
     if not pattern.fields:
         text = "".join(token.text for token in pattern.tokens)
@@ -116,7 +116,7 @@ def _pieces(c: Converter, value: Rex, pattern: Pattern) -> list[Rex]:
     def flush() -> None:
         nonlocal letters, text
         if letters:
-            pieces.append(_java(c, value, letters + _quoted(text)))
+            pieces.append(_java(c, value, letters + _quote(text)))
         elif text:
             pieces.append(Literal(t.STRING, text))
         letters, text = "", ""
@@ -129,14 +129,14 @@ def _pieces(c: Converter, value: Rex, pattern: Pattern) -> list[Rex]:
         if not run or (not text and letters[-1:] == run[0]):
             flush()
         if run:
-            letters, text = letters + _quoted(text) + run, ""
+            letters, text = letters + _quote(text) + run, ""
         else:
-            pieces.append(_computed(c, value, token))
+            pieces.append(_compute(c, value, token))
     flush()
     return pieces
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     return "'" + text.replace("'", "''") + "'"
@@ -154,7 +154,7 @@ def _int(value: int) -> Literal:
     return Literal(t.INT, value)
 
 
-def _computed(c: Converter, value: Rex, token: Token) -> Rex:
+def _compute(c: Converter, value: Rex, token: Token) -> Rex:
     """An element that has no letters in Java."""
     if token.name in NAMES:
         return _name(c, value, token)

@@ -234,7 +234,7 @@ def _zone_shift(call: Call, values: list[Any], _zone: str) -> Folded:
 
 def _read_time(call: Call, values: list[Any], _zone: str) -> Folded:
     text, pattern, now = values
-    known, moment = cast_patterns.parsed(cast_patterns.read_pattern(pattern, True), text, now)
+    known, moment = cast_patterns.parse(cast_patterns.read_pattern(pattern, True), text, now)
     return known, moment.date() if moment is not None and call.type.name == "date" else moment
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.types import DATE
-from hivedruid.plan.cast_patterns import MONTHS, NAMES, READ_TIME, WEEKDAYS, Token, century, read_pattern
+from hivedruid.plan.cast_patterns import NAMES, READ_TIME, Token, century, names_of, read_pattern
 from hivedruid.plan.rex import Call
 from hivedruid.plan.spark_strings import Lower, constant
 from hivedruid.plan.spark_text import let, quote_string
@@ -31,7 +31,7 @@ def _read_time(s: SparkRex, rex: Call) -> str:
 def _part(token: Token, text: str, now: int) -> str:
     """A part of the time as a number, the fraction as digits."""
     if token.name in NAMES:
-        names = ",".join(name[:3] for name in (MONTHS if token.field == "month" else WEEKDAYS))
+        names = ",".join(name[:3].lower() for name in names_of(token.field))
         return f"find_in_set(lower(left({text}, 3)), '{names}')"
     if token.field == "half_day":
         return f"IF({text} = '', 12, 0)"

@@ -213,7 +213,7 @@ def _year(field: str, shape: Shape) -> str:
 def _month(field: str, shape: Shape) -> str:
     if not shape.has_month_name:
         return _int(field)
-    return f"(instr('{time_shapes.MONTHS}', lower(left({field}, 3))) + 2) div 3"
+    return f"(instr('{time_shapes.SHORT_MONTHS}', lower(left({field}, 3))) + 2) div 3"
 
 
 def _zone_shift(s: SparkRex, rex: Call) -> str:

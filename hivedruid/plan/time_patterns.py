@@ -14,6 +14,11 @@ from typing import NamedTuple
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.plan.spark_text import quote_string
 
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _TOKEN = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z'{}#]+")
 _NAMES = range(1, 6)
 _NUMBERS = range(1, 3)

@@ -16,13 +16,8 @@ from typing import NamedTuple
 
 from hivedruid.plan import time_patterns
 
-MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
+SHORT_MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
 """The first three letters of the months, by which their names differ."""
-_MONTH_NAMES = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-_DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _Values = dict[str, tuple[str, str]]
 """The numbers of a field without leading zeros, and with two digits."""
 _VALUES: _Values = {
@@ -91,9 +86,9 @@ class Shape(NamedTuple):
         field = {letter: match[place.group] for letter, place in self.places.items()}
         year = int(field["y"]) + (2000 if self.has_short_year else 0)
         name = field["M"]
-        month = MONTHS.index(name[:3].lower()) // 3 + 1 if self.has_month_name else int(name)
+        month = SHORT_MONTHS.index(name[:3].lower()) // 3 + 1 if self.has_month_name else int(name)
         day = datetime(year, month, min(int(field["d"]), calendar.monthrange(year, month)[1]))
-        if "E" in field and not _DAY_NAMES[day.weekday()].lower().startswith(field["E"].lower()):
+        if "E" in field and not time_patterns.WEEKDAYS[day.weekday()].lower().startswith(field["E"].lower()):
             return None
         if self.hour is None:
             return day
@@ -135,13 +130,13 @@ def _variants(parts: list[str]) -> list[list[str]] | None:
                 outer.append(variants)
                 variants = [[""]]
             elif piece == "]":
-                variants = _joined(outer.pop(), variants)
+                variants = _join(outer.pop(), variants)
             else:
                 variants = [[*variant, piece] for variant in variants]
         if len(variants) > _MOST_VARIANTS:
             return None
     while outer:
-        variants = _joined(outer.pop(), variants)
+        variants = _join(outer.pop(), variants)
     return variants if len(variants) <= _MOST_VARIANTS else None
 
 
@@ -151,7 +146,7 @@ def _is_date(parts: list[str]) -> bool:
     return all(fields.count(field) == 1 for field in "yMd") or not set(fields) <= _FIELDS
 
 
-def _joined(before: list[list[str]], optional: list[list[str]]) -> list[list[str]]:
+def _join(before: list[list[str]], optional: list[list[str]]) -> list[list[str]]:
     return [[*first, *then] for first in before for then in [*optional, [""]]]
 
 
@@ -274,5 +269,7 @@ def _names(letter: str, width: int) -> tuple[str, ...]:
     if letter == "a":
         return ("AM", "PM")
     if letter == "E":
-        return tuple(dict.fromkeys(name[: {4: None, 5: 1}.get(width, 3)] for name in _DAY_NAMES))
-    return _MONTH_NAMES if width == 4 else tuple(name[:3] for name in _MONTH_NAMES) if width == 3 else ()
+        return tuple(dict.fromkeys(name[: {4: None, 5: 1}.get(width, 3)] for name in time_patterns.WEEKDAYS))
+    return (
+        time_patterns.MONTHS if width == 4 else tuple(name[:3] for name in time_patterns.MONTHS) if width == 3 else ()
+    )

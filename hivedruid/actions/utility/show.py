@@ -151,11 +151,11 @@ def _mixed_types(table: Table, snapshot: Snapshot) -> list[Row]:
     heading: list[Row] = [("", "", ""), ("# Types of Segments", "", ""), ("# col_name", "segments", "")]
     return [
         *heading,
-        *((names.get(name.lower(), name), _counted(types), "") for name, types in schema.differing.items()),
+        *((names.get(name.lower(), name), _count(types), "") for name, types in schema.differing.items()),
     ]
 
 
-def _counted(types: Mapping[str, int]) -> str:
+def _count(types: Mapping[str, int]) -> str:
     return ", ".join(
         f"{type_} in {number} segment{'s' if number > 1 else ''}" for type_, number in sorted(types.items())
     )

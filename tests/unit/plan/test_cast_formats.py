@@ -11,7 +11,7 @@ from hivedruid.catalog.types import DATE, INT, STRING, TIMESTAMP
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.evaluation.functions import FUNCTIONS, Given
-from hivedruid.plan.cast_patterns import READ_TIME, parsed, read_pattern
+from hivedruid.plan.cast_patterns import READ_TIME, parse, read_pattern
 from hivedruid.plan.rex import Call, Literal, Ref
 from hivedruid.plan.split import constant_rows, spark_job
 from tests.hive.answers import CAST_FORMAT, kept, plain, read, same
@@ -101,7 +101,7 @@ def test_random_times_are_computed_once() -> None:
 )
 def test_short_years_get_the_first_digits_of_the_current_one(pattern: str, text: str, year: int, hive: int) -> None:
     """Answers of Hive 4.0.1 in 2026."""
-    known, moment = parsed(read_pattern(pattern, True), text, year)
+    known, moment = parse(read_pattern(pattern, True), text, year)
     assert known
     assert moment is not None
     assert moment.year == hive

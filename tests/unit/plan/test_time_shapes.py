@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.plan.time_shapes import MONTHS, shapes
+from hivedruid.plan.time_shapes import SHORT_MONTHS, shapes
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_each_month_is_found_by_its_name() -> None:
     names += ["November", "December"]
     moments = [shape.wall_clock(f"1 {name} 2024") for name in names]
     assert [moment.month for moment in moments if moment] == list(range(1, 13))
-    assert len(MONTHS) == 36
+    assert len(SHORT_MONTHS) == 36
