@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import Token, TokenType
 
+from hivedruid.parser.tokens import token_at
+
 CAST_FORMAT = "$cast format"
 """The name of the function that takes the cast and the pattern; no function of a statement has it."""
 CASTS = frozenset({"CAST", "TRY_CAST"})
@@ -23,8 +25,8 @@ def with_cast_formats(tokens: list[Token]) -> list[Token]:
         elif token.token_type == TokenType.FORMAT and casts and casts[-1] is not None and _is_pattern(tokens, i + 1):
             place = casts[-1]
             cast = result[place]
-            result[place:place] = [_at(cast, TokenType.VAR, CAST_FORMAT), _at(cast, TokenType.L_PAREN, "(")]
-            result += [_at(token, TokenType.R_PAREN, ")"), _at(token, TokenType.COMMA, ",")]
+            result[place:place] = [token_at(cast, TokenType.VAR, CAST_FORMAT), token_at(cast, TokenType.L_PAREN, "(")]
+            result += [token_at(token, TokenType.R_PAREN, ")"), token_at(token, TokenType.COMMA, ",")]
             continue
         result.append(token)
     return result
@@ -33,7 +35,3 @@ def with_cast_formats(tokens: list[Token]) -> list[Token]:
 def _is_pattern(tokens: list[Token], place: int) -> bool:
     kinds = [token.token_type for token in tokens[place : place + 2]]
     return kinds == [TokenType.STRING, TokenType.R_PAREN]
-
-
-def _at(token: Token, kind: TokenType, text: str) -> Token:
-    return Token(kind, text, token.line, token.col, token.start, token.end)

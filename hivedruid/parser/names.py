@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import Token, TokenType, exp
 
-from hivedruid.parser.functions import PREFIX
+from hivedruid.parser.functions import BEFORE_CALL, PREFIX
 from hivedruid.parser.tokens import token_at
 
 # Words that Hive's queries do not contain: `SELECT a isnull FROM t lock` has two aliases.
@@ -25,19 +25,10 @@ _VALUES = frozenset(
         TokenType.PLACEHOLDER, TokenType.STRING, TokenType.VAR,
     }
 )  # fmt: skip
-_BEFORE_OPERAND = frozenset(
-    {
-        TokenType.ALIAS, TokenType.AMP, TokenType.AND, TokenType.BETWEEN, TokenType.CARET, TokenType.CASE,
-        TokenType.CLUSTER_BY, TokenType.COMMA, TokenType.DASH, TokenType.DISTINCT, TokenType.DISTRIBUTE_BY,
-        TokenType.DIV, TokenType.DOT, TokenType.DPIPE, TokenType.ELSE, TokenType.EQ, TokenType.FROM,
-        TokenType.GROUP_BY, TokenType.GT, TokenType.GTE, TokenType.HAVING, TokenType.JOIN, TokenType.LIKE,
-        TokenType.LT, TokenType.LTE, TokenType.L_BRACKET, TokenType.L_PAREN, TokenType.MOD, TokenType.NEQ,
-        TokenType.NOT, TokenType.NULLSAFE_EQ, TokenType.ON, TokenType.OR, TokenType.ORDER_BY, TokenType.OVER,
-        TokenType.PARTITION_BY, TokenType.PIPE, TokenType.PLUS, TokenType.QUALIFY, TokenType.RLIKE,
-        TokenType.SELECT, TokenType.SLASH, TokenType.SORT_BY, TokenType.STAR, TokenType.TABLE, TokenType.THEN,
-        TokenType.TILDE, TokenType.WHEN, TokenType.WHERE, TokenType.WINDOW, TokenType.WITH,
-    }
-)  # fmt: skip
+_BEFORE_OPERAND = BEFORE_CALL | {
+    TokenType.ALIAS, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY, TokenType.DOT, TokenType.FROM, TokenType.JOIN,
+    TokenType.OVER, TokenType.QUALIFY, TokenType.SORT_BY, TokenType.TABLE, TokenType.WINDOW, TokenType.WITH,
+}  # fmt: skip
 _JOINS = frozenset({TokenType.JOIN, TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS})
 _CONTEXTUAL = _BEFORE_VALUE | {
     TokenType.ANTI, TokenType.NATURAL, TokenType.RECURSIVE, TokenType.SEMI, TokenType.SERDE_PROPERTIES,
