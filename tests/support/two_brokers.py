@@ -37,7 +37,7 @@ class TwoBrokers:
     def new_topic(self, records: Iterable[dict[str, Any]] = (), partitions: int = 1) -> str:
         """A topic with two replicas of each partition, whose leader is the broker that is killed."""
         name = self.topics.new(records, partitions=partitions, replicas=[DIES, STAYS])
-        assert self.leaders(name) == {DIES}
+        until(lambda: self.leaders(name) == {DIES}, "both brokers to know the leader of a new topic")
         return name
 
     def coordinate_by_both(self) -> None:
