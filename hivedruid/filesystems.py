@@ -155,7 +155,7 @@ class Location:
                 )
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BinaryIO]:
         """The file, to be read at any position."""
         with _as_os_errors(), self.system.open_input_file(self.path) as file:
             yield file

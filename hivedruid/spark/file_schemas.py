@@ -91,7 +91,7 @@ class FileSchemas:
         try:
             for location in locations:
                 for name, writer in self._read_elsewhere(location, form, access):
-                    found.setdefault(writer, []).append(paths.escaped(name))
+                    found.setdefault(writer, []).append(paths.escape(name))
         except OSError as error:
             self._note_unreadable(elsewhere[0], error)
             return {}
@@ -192,7 +192,7 @@ def _access(settings: Mapping[str, str]) -> Access:
 
 def _read_writer_elsewhere(file: StoredFile, form: str) -> Writer:
     """Raises OSError if the file cannot be read."""
-    with file.location.opened() as opened, suppress(ValueError):  # Spark reports a damaged file
+    with file.location.open() as opened, suppress(ValueError):  # Spark reports a damaged file
         return avro_writer(opened) if form == "avro" else parquet_writer(parquet_footer(opened))
     return UNKNOWN[form]
 

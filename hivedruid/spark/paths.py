@@ -48,10 +48,10 @@ def uri(location: str | Path) -> str:
 def readable(location: str | Path) -> str:
     """The same for Spark's readers, which interpret some characters of paths as patterns."""
     path = local_path(str(location))
-    return uri(location) if path is None else escaped(uri(path))
+    return uri(location) if path is None else escape(uri(path))
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A path whose characters are no patterns for Spark's readers."""
     return PATTERN.sub(r"\\\g<0>", text)
 
