@@ -18,7 +18,7 @@ from hivedruid.errors import KafkaError
 from hivedruid.session import Session
 from tests.support.ingestion import until
 from tests.support.job_homes import run
-from tests.support.kafka_faults import Fault, create, total
+from tests.support.kafka_faults import BATCH, Fault, create, total
 from tests.support.streams import stream_home
 from tests.support.two_brokers import DIES, STAYS, TwoBrokers, two_brokers
 
@@ -53,7 +53,7 @@ def session(fault: Fault, tmp_path: Path) -> Iterator[Session]:
 
 
 def test_during_a_read(brokers: TwoBrokers, session: Session, fault: Fault) -> None:
-    topic = brokers.new_topic(({"n": n} for n in range(MANY)), partitions=2)
+    topic = brokers.new_topic(({"n": n} for n in range(MANY)), partitions=2, batch_bytes=BATCH)
     name = create(session, brokers.bootstrap, topic)
     assert total(session, name) == ALL
     fault.end()
@@ -64,7 +64,7 @@ def test_during_a_read(brokers: TwoBrokers, session: Session, fault: Fault) -> N
 @pytest.mark.parametrize("semantic", ["AT_LEAST_ONCE", "EXACTLY_ONCE"])
 def test_during_a_write(brokers: TwoBrokers, session: Session, fault: Fault, semantic: str) -> None:
     """The producer sends records again, and the new leader ignores those that it has."""
-    given = brokers.topics.new([{"n": n} for n in range(MANY)], replicas=[STAYS])
+    given = brokers.topics.new([{"n": n} for n in range(MANY)], replicas=[STAYS], batch_bytes=BATCH)
     source = create(session, brokers.bootstrap, given)
     target = create(session, brokers.bootstrap, brokers.new_topic(partitions=2), **{"kafka.write.semantic": semantic})
     run(session, f"INSERT INTO {target} (n) SELECT n FROM {source}")

@@ -38,9 +38,10 @@ class Topics:
         name: str = "t",
         configs: Mapping[str, str] | None = None,
         replicas: Sequence[int] = (),
+        batch_bytes: int | None = None,
     ) -> str:
         """A new topic with these records, which are sent to its partitions in turn. `replicas` are the ids of brokers,
-        the leader first."""
+        the leader first. The smaller the batches of records are, the more requests a reader needs."""
         topic = f"{name}_{uuid4().hex[:12]}"
         options: dict[str, Any] = {"configs": configs or {}}
         if replicas:
@@ -49,17 +50,21 @@ class Topics:
             options["num_partitions"] = partitions
         self.admin.create_topics({topic: options}, wait_for_metadata=True)
         self.made.append(topic)
+        producer = self.producer
+        if batch_bytes is not None:
+            producer = kafka_python().KafkaProducer(bootstrap_servers=self.bootstrap, batch_size=batch_bytes)
         for number, record in enumerate(records):
-            self.send(topic, record, partition=number % partitions)
-        self.producer.flush()
+            producer.send(topic, _value(record), partition=number % partitions)
+        producer.flush()
+        if producer is not self.producer:
+            producer.close()
         return topic
 
     def send(
         self, topic: str, record: bytes | dict[str, Any], *, partition: int = 0, millis: int | None = None
     ) -> None:
         """Produce one record, JSON unless it is bytes; `millis` is its time. It is stored after `producer.flush()`."""
-        value = record if isinstance(record, bytes) else json.dumps(record).encode()
-        self.producer.send(topic, value, partition=partition, timestamp_ms=millis)
+        self.producer.send(topic, _value(record), partition=partition, timestamp_ms=millis)
 
     def values(self, topic: str) -> list[bytes | None]:
         """The values of the records of a topic with one partition, in order."""
@@ -90,6 +95,10 @@ class Topics:
         except kafka_python().errors.NodeNotReadyError:
             return False
         return True
+
+
+def _value(record: bytes | dict[str, Any]) -> bytes:
+    return record if isinstance(record, bytes) else json.dumps(record).encode()
 
 
 @contextmanager

@@ -10,8 +10,12 @@ from hivedruid.session import Session
 from tests.support.ingestion import until
 from tests.support.job_homes import run
 
-SLOWLY = {"kafka.consumer.max.partition.fetch.bytes": "2000", "kafka.consumer.fetch.max.bytes": "2000"}
-"""Some hundred records in a request: the read takes seconds."""
+SLOWLY = {"kafka.consumer.max.partition.fetch.bytes": "1", "kafka.consumer.fetch.max.bytes": "1"}
+"""One batch of records in a request."""
+BATCH = 120
+"""Bytes of a batch: some three records, so that Spark reads 20,000 of them for several seconds on a fast machine, and
+reports the progress of a job after one second. (Kafka answers a request with whole batches, whatever the limits of the
+request are.)"""
 
 
 class Fault:

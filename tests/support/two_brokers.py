@@ -34,9 +34,11 @@ class TwoBrokers:
     bootstrap: str
     _second: LocalCluster
 
-    def new_topic(self, records: Iterable[dict[str, Any]] = (), partitions: int = 1) -> str:
+    def new_topic(
+        self, records: Iterable[dict[str, Any]] = (), partitions: int = 1, batch_bytes: int | None = None
+    ) -> str:
         """A topic with two replicas of each partition, whose leader is the broker that is killed."""
-        name = self.topics.new(records, partitions=partitions, replicas=[DIES, STAYS])
+        name = self.topics.new(records, partitions=partitions, replicas=[DIES, STAYS], batch_bytes=batch_bytes)
         until(lambda: self.leaders(name) == {DIES}, "both brokers to know the leader of a new topic")
         return name
 
