@@ -186,6 +186,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("hivedruid.pushdown", "enum", "all",
             "What is pushed down to Druid: everything that Druid computes exactly (all), or only scans.",
             ("ALL", "SCANS")),
+        Setting("hivedruid.approximate", "enum", "never",
+            "Whether Druid may estimate count(DISTINCT …): never, with an HLL sketch (sketches), or with its own "
+            "HyperLogLog, which needs no extension (druid). EXPLAIN shows the error.", ("NEVER", "SKETCHES", "DRUID")),
         Setting("hivedruid.tiered.read", "enum", "exact",
             "Which rows of tiered tables are read: all of them (exact), or only those of one part, which may be "
             "incomplete while an archive job runs (hot, cold).", ("EXACT", "HOT", "COLD")),

@@ -50,7 +50,8 @@ def explain(statement: Explain, snapshot: Snapshot, note: Note | None = None, bu
     extended = [*_extended(built, snapshot), *_projections(built, snapshot)] if statement.mode == "extended" else []
     tiered = _tiered(tiers, settings.get("hivedruid.tiered.read", "exact").lower())
     own = ["", "Functions:", *(f"  {each.described}" for each in snapshot.called)] if snapshot.called else []
-    return text_result("Explain", "\n".join([*user_level(built, settings), *own, *tiered, *extended]))
+    estimated = _estimated(built)
+    return text_result("Explain", "\n".join([*user_level(built, settings), *own, *tiered, *estimated, *extended]))
 
 
 # --- user level ------------------------------------------------------------------------------------------------
@@ -60,6 +61,14 @@ def user_level(built: StatementPlan, settings: Mapping[str, str]) -> list[str]:
     """The actions as Hive's user-level EXPLAIN shows a plan; `settings` are the session's."""
     lines = [line for a in built.actions for line in explainer(family_of(a)).lines(a, settings)] or ["nothing to do"]
     return ["Plan optimized by CBO.", "", *lines] if built.plans else lines
+
+
+def _estimated(built: StatementPlan) -> list[str]:
+    """The aggregates that are estimates, with their errors."""
+    from hivedruid.plan.estimates import estimates
+
+    found = [str(estimate) for plan in built.plans for estimate in estimates(plan)]
+    return ["", "Estimates:", *(f"  {line}" for line in found)] if found else []
 
 
 def _tiered(parts: Sequence[_TierParts], setting: str) -> Iterator[str]:
@@ -189,7 +198,7 @@ def _after_rules(plan: QueryPlan) -> Iterator[str]:
 
 def document(built: StatementPlan, settings: Mapping[str, str], tiers: Sequence[_TierParts] = ()) -> dict[str, Any]:
     """`druid_queries` (native queries), `residual` (null, or Spark SQL and why), `operators` (trees of `steps`),
-    `actions`, and `tiered` for queries of tiered tables."""
+    `actions`, `estimates` if aggregates are estimated, and `tiered` for queries of tiered tables."""
     from hivedruid.actions.steps import steps
     from hivedruid.plan_steps import to_document
 
@@ -208,8 +217,16 @@ def document(built: StatementPlan, settings: Mapping[str, str], tiers: Sequence[
         "actions": [
             {"action": type(a).__name__, **explainer(family_of(a)).document(a, settings)} for a in built.actions
         ],
+        **_estimates_document(built),
         **_tiered_document(tiers),
     }
+
+
+def _estimates_document(built: StatementPlan) -> dict[str, Any]:
+    from hivedruid.plan.estimates import estimates
+
+    found = [{"call": each.call, "method": each.method} for plan in built.plans for each in estimates(plan)]
+    return {"estimates": found} if found else {}
 
 
 def _tiered_document(tiers: Sequence[_TierParts]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Aggregators:
             return self._bits(name, call)
         if call.op in ("min", "max") and call.args[0].type.is_string:
             return self._extreme(name, call)
-        if call.op == "approx_distinct" and len(call.args) == 1:
+        if call.op in ("approx_distinct", BUILTIN_DISTINCT):
             return self._distinct(name, call)
         kind = AGGREGATORS.get((call.op, call.args[0].type.name))
         if kind is None:
@@ -88,17 +88,32 @@ class Aggregators:
         return self._post(name, f'nvl("{least_of_numbers}","{greatest}")', druid_type(call.type))
 
     def _distinct(self, name: str, call: Agg) -> str:
-        """The estimate of an HLL sketch, which does not count the empty string. Outer queries cannot use the sketch."""
+        """An estimate of the number of distinct values. An HLL sketch does not count the empty string. Outer queries
+        cannot use it."""
+        if len(call.args) != 1:
+            raise NotExact(f"Druid does not support {call.op}() of several expressions")
         (value,) = call.args
         column = self.inputs.key(value)
         if column.type == "STRING":
             column = self.inputs.computed(f"concat('_',{self.inputs.expressions.text(value)})", "STRING")
-        native: Json = {"type": SKETCH, "name": f"{name}:sketch", "fieldName": column.name, "round": True}
+        if call.op == BUILTIN_DISTINCT:
+            dimension = {"type": "default", "dimension": column.name, "outputName": column.name}
+            native: Json = {
+                "type": "cardinality", "name": f"{name}:values", "byRow": False, "round": True,
+                "fields": [{**dimension, "outputType": column.type}],
+            }  # fmt: skip
+            return self._estimated(name, native, "hyperUniqueCardinality", call)
+        native = {"type": SKETCH, "name": f"{name}:sketch", "fieldName": column.name, "round": True}
+        return self._estimated(name, native, "HLLSketchEstimate", call)
+
+    def _estimated(self, name: str, native: Json, kind: str, call: Agg) -> str:
+        """The estimate, by a post-aggregation of this kind, of a collection of values that an aggregator makes."""
         aggregator = self.add(self._filtered(native, call.condition))
         estimate = f"{aggregator}:estimate"
-        field = {"type": "fieldAccess", "name": aggregator, "fieldName": aggregator}
         if all(p["name"] != estimate for p in self.posts):
-            self.posts.append({"type": "HLLSketchEstimate", "name": estimate, "field": field, "round": True})
+            field = {"type": "fieldAccess", "name": aggregator, "fieldName": aggregator}
+            source = {"field": field, "round": True} if kind == "HLLSketchEstimate" else {"fieldName": aggregator}
+            self.posts.append({"type": kind, "name": estimate, **source})
         return self._post(name, f"CAST(nvl(\"{estimate}\",0),'LONG')", "LONG")
 
     def _extreme(self, name: str, call: Agg) -> str:
@@ -156,6 +171,8 @@ def _body(native: Json) -> Json:
 
 SKETCH = "HLLSketchBuild"
 """The aggregator of approx_distinct, of the extension druid-datasketches."""
+BUILTIN_DISTINCT = "builtin_distinct"
+"""An aggregate of plans only: count(DISTINCT …) estimated with Druid's own HyperLogLog."""
 
 _NEVER_NAN = frozenset(
     [

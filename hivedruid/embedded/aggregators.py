@@ -182,6 +182,8 @@ def post_aggregate(spec: Mapping[str, Any], scope: Scope) -> Sql:
         return cast(result, spec["outputType"]) if spec.get("outputType") else result
     if kind == "arithmetic":
         return _arithmetic(spec, scope)
+    if kind == "hyperUniqueCardinality":
+        return as_double(scope.resolve(spec["fieldName"]))
     if kind in ESTIMATES:
         return estimate(spec, post_aggregate(spec["field"], scope))
     raise DruidError(f"post-aggregators of type '{kind}' are not supported by the embedded store")

@@ -34,6 +34,23 @@ def all_nodes(node: Node) -> Iterator[Node]:
         yield from _with_subqueries(plan)
 
 
+def every_node(node: Node) -> Iterator[Node]:
+    """The same with the inside of native queries."""
+    for plan in with_ctes(node):
+        yield from _below(plan)
+
+
+def _below(node: Node) -> Iterator[Node]:
+    yield node
+    for rex in node.expressions():
+        for part in walk(rex):
+            if isinstance(part, Subquery):
+                yield from _below(part.plan)
+    source = getattr(node, "source", None)
+    for child in (*node.inputs, *((source,) if isinstance(source, Node) else ())):
+        yield from _below(child)
+
+
 def _with_subqueries(plan: Node) -> Iterator[Node]:
     for node in plan.walk():
         yield node

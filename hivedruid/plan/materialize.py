@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import ViewFacts
     from hivedruid.plan.facts import PlannerFacts
 
+EXACT: Mapping[str, str] = {"hivedruid.approximate": "never"}
+"""Settings of builds: a view that has estimates would change the answers of exact queries."""
+
 _BEFORE: tuple[Rule, ...] = (
     filter_true,
     filter_merge,
@@ -116,7 +119,8 @@ def view_builder(
     from hivedruid.parser import parse
 
     source = SourceStatement(table.view_text or "", file=f"materialized view {table.full_name}")
-    quiet = replace(snapshot.within(table.database), settings={**snapshot.settings, **settings}, materialized_views=())
+    exact = {**snapshot.settings, **settings, **EXACT}
+    quiet = replace(snapshot.within(table.database), settings=exact, materialized_views=())
     return Builder(source, quiet, None, ids), parse(source).expression  # type: ignore[attr-defined]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from hivedruid.catalog.table import TIME_COLUMN
+from hivedruid.druid.aggregators import BUILTIN_DISTINCT
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Project, SetOp, Sort, TableScan, Values
 from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjuncts
 
 _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "like", "in", "is_not_null", "is_true"})
 """Conditions that are never true for a null argument: the first argument, or both of a comparison."""
+
+_COUNTS = frozenset({"count", "approx_distinct", BUILTIN_DISTINCT})
 
 
 def never_null(node: Node, rex: Rex) -> bool:
@@ -17,7 +20,7 @@ def never_null(node: Node, rex: Rex) -> bool:
     if isinstance(rex, Ref):
         return _column(node, rex)
     if isinstance(rex, Agg):
-        return rex.op == "count"
+        return rex.op in _COUNTS
     if not isinstance(rex, Call) or not rex.args:
         return False
     if rex.op in ("is_null", "is_not_null", "<=>"):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hivedruid.plan.rules import RULES
+from hivedruid.plan.show import tree
 from tests.rules.test_rules import expect, expect_not, rewritten
+from tests.support.planning import plan
 
 # --- aggregates ------------------------------------------------------------------------------------------------------
 
@@ -322,3 +325,11 @@ def test_empty_input_leaves_the_row_of_a_grand_total() -> None:
         "Values(rows=[1])",
     )
     expect_not("SELECT pop FROM (VALUES (1)) x (pop) WHERE pop > 3", "empty_input")
+
+
+def test_aggregate_estimate_distinct_only_applies_if_the_session_accepts_estimates() -> None:
+    expect_not("SELECT count(DISTINCT country) FROM ev", "druid_scan aggregate_estimate_distinct")
+    rules = tuple(rule for rule in RULES if rule.__name__ in ("druid_scan", "aggregate_estimate_distinct"))
+    sql = "SELECT city, count(DISTINCT country), sum(clicks) FROM ev GROUP BY city"
+    made = plan(sql, rules=rules, settings={"hivedruid.approximate": "sketches"})
+    assert "aggs=[approx_distinct(country), sum(clicks)]" in "\n".join(tree(made.node))

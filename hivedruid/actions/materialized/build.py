@@ -61,7 +61,7 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note | None) -> StatementPlan:
-    quiet = replace(snapshot, materialized_views=())
+    quiet = replace(snapshot, settings={**snapshot.settings, **materialize.EXACT}, materialized_views=())
     builder = Builder(statement.source, quiet, note)
     node = builder.whole(statement.query)
     refuse_unknown_types(node, builder.span(statement.query))

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.druid.query import native_query, top_n_values
-from hivedruid.plan.ctes import with_ctes
+from hivedruid.plan.ctes import every_node
 from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.ranges import value_range
-from hivedruid.plan.rex import Subquery, walk
 from hivedruid.plan.show import show
 from hivedruid.plan.split import native_queries
 from hivedruid.plan.statistics import Estimator
@@ -44,7 +43,7 @@ def figures(plan: QueryPlan) -> list[str]:
 def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
     """Why the right side of a join may be inlined into a native query."""
     most = plan.context.most(JOIN_ROWS)
-    for join in _nodes(plan.node):
+    for join in every_node(plan.node):
         if not isinstance(join, DruidJoin):
             continue
         tables = ", ".join(dict.fromkeys(scan.table.full_name for scan in _scans(join.right))) or "the query itself"
@@ -55,7 +54,7 @@ def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
 
 def _top_ns(node: Node) -> Iterator[str]:
     """Why a topN by an aggregate is exact."""
-    for query in _nodes(node):
+    for query in every_node(node):
         if not isinstance(query, DruidQuery) or not query.sort or len(query.keys) != 1:
             continue
         values = top_n_values(query)
@@ -113,22 +112,5 @@ def _tables(query: DruidQuery) -> str:
     return ", ".join(dict.fromkeys(scan.table.full_name for scan in _scans(query)))
 
 
-def _nodes(node: Node) -> Iterator[Node]:
-    """The node and its descendants, including subqueries, shared CTEs and the inside of native queries."""
-    for plan in with_ctes(node):
-        yield from _below(plan)
-
-
-def _below(node: Node) -> Iterator[Node]:
-    yield node
-    for rex in node.expressions():
-        for part in walk(rex):
-            if isinstance(part, Subquery):
-                yield from _below(part.plan)
-    source = getattr(node, "source", None)
-    for child in (*node.inputs, *((source,) if isinstance(source, Node) else ())):
-        yield from _below(child)
-
-
 def _scans(node: Node) -> Iterator[TableScan]:
-    return (n for n in _nodes(node) if isinstance(n, TableScan))
+    return (n for n in every_node(node) if isinstance(n, TableScan))

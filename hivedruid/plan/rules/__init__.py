@@ -95,6 +95,8 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("condition", "aggregate_filter_true", of=(Aggregate,), where=has_filter),
     OperandRule("condition", "aggregate_common_filter", of=(Aggregate,), over=(DruidQuery,), where=has_filter),
     OperandRule("aggregate", "druid_aggregate", of=(Aggregate,), over=(DruidQuery,)),
+    # if the session accepts estimates
+    OperandRule("distinct", "aggregate_estimate_distinct", of=(Aggregate,), over=(DruidQuery,), where=has_distinct),
     # aggregates that Druid cannot compute directly
     OperandRule("decimals", "aggregate_decimal_units", of=(Aggregate,), over=(DruidQuery,), where=has_decimals),
     # only where the plain form was not possible

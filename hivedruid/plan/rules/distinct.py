@@ -1,4 +1,4 @@
-"""Exact DISTINCT aggregates as two aggregations, as Druid's own SQL does them."""
+"""DISTINCT aggregates: exact ones as two aggregations, as Druid's own SQL does them, or estimates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN
+from hivedruid.druid.aggregators import BUILTIN_DISTINCT
 from hivedruid.plan.functions import function_type
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node, PlanColumn, Project
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, conjunction
@@ -15,7 +16,27 @@ from hivedruid.plan.rules.context import RuleContext, pushed
 PARTIAL = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
 """Aggregates that can be computed from partial results, and the aggregate that combines them."""
 
+ESTIMATES = {"sketches": "approx_distinct", "druid": BUILTIN_DISTINCT}
+"""The aggregate that estimates count(DISTINCT …), by the values of hivedruid.approximate."""
+
 Arguments = tuple[Rex, ...]
+
+
+def aggregate_estimate_distinct(node: Node, context: RuleContext) -> Node | None:
+    """Aggregate[k, count(DISTINCT d), sum(x)](q) => DruidQuery[k, approx_distinct(d), sum(x)](q)
+
+    Applies if the session accepts estimates (hivedruid.approximate), and the whole aggregate is a native query then: an
+    estimate is no gain elsewhere.
+    """
+    estimate = ESTIMATES.get(context.settings.get("hivedruid.approximate", "never").lower())
+    if estimate is None or not isinstance(node, Aggregate) or not isinstance(node.input, DruidQuery):
+        return None
+    query = node.input
+    calls = tuple(
+        replace(call, op=estimate, distinct=False) if call.distinct and call.op == "count" else call
+        for call in node.calls
+    )
+    return pushed(lambda: push_aggregate(query, replace(node, calls=calls), context))
 
 
 def aggregate_expand_distinct(node: Node, context: RuleContext) -> Node | None:
