@@ -6,7 +6,7 @@ supervisor discovers its tasks about 20 s later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import ceil
@@ -44,7 +44,7 @@ Row = tuple[Any, ...]
 @dataclass(frozen=True)
 class Known:
     """The facts of the home: its tables that ingest, their ingestion records and unfinished changes by table_id, its
-    name in supervisors, and all its Druid tables.
+    name in supervisors, and all its Druid tables. `changing`: the table_ids of the changes that a process runs now.
     """
 
     tables: tuple[Table, ...] = ()
@@ -52,6 +52,7 @@ class Known:
     home: str = ""
     unfinished: Mapping[str, IngestionJob] = field(default_factory=dict)
     druid_tables: Sequence[DruidTable] = ()
+    changing: Set[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ class Ingestion:
     """A table that ingests from Kafka, its supervisor, or both.
 
     `tasks` are the supervisor's, newest first, including ended ones. `status` and `counts` are known if its tasks run
-    and could be queried. `started`, `pending`, `rerun` and `last` are from the catalog: whether it should run, the
-    interrupted verb, the statement that completes it if it is more than the verb, and the last submitted spec.
+    and could be queried. `started`, `pending`, `is_changing`, `rerun` and `last` are from the catalog: whether it
+    should run, the verb that has not completed, whether a process runs it now, the statement that completes it if it is
+    more than the verb, and the last submitted spec.
     `differences`: between the supervisor's spec and the table's. `offsets` are the topic's in Kafka; `topic_problem` is
     why they could not be read.
     """
@@ -83,6 +85,7 @@ class Ingestion:
     parse_errors: tuple[UnparseableRecord, ...] = ()
     started: bool = False
     pending: str = ""
+    is_changing: bool = False
     rerun: str = ""
     last: LastSpec | None = None
     differences: tuple[Difference, ...] = ()

@@ -109,9 +109,9 @@ def _unavailable_segments(overview: Overview) -> Iterator[Problem]:
 
 
 def _interrupted(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    """Rerunning the statement completes it."""
-    if one.pending:
-        cause = f"{one.pending} has not completed: it is still running, or was interrupted"
+    """Rerunning the statement completes it; a statement that runs now is not a problem."""
+    if one.pending and not one.is_changing:
+        cause = f"{one.pending} was interrupted before it was complete"
         repair = rerun_statement(one.pending, _name(one), one.rerun)
         if not repair:
             is_suspended = one.supervisor is not None and one.supervisor.suspended

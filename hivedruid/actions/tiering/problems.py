@@ -28,7 +28,8 @@ class WatchedTier:
     """A tiered table, and what is known of it now.
 
     `segments` are those that queries of Druid read, in order of time, and `rules` the retention rules; None if Druid is
-    not reachable. `history` is that of the cold part; None if it has none, or is in another catalog.
+    not reachable. `history` is that of the cold part; None if it has none, or is in another catalog. `is_archived`:
+    whether a process runs ARCHIVE TABLE now.
     """
 
     table: Table
@@ -37,6 +38,7 @@ class WatchedTier:
     segments: Sequence[Segment] | None = None
     rules: Sequence[Rule] | None = None
     history: TableHistory | None = None
+    is_archived: bool = False
 
     @property
     def millis(self) -> int:
@@ -68,7 +70,7 @@ def problems(tiers: Iterable[WatchedTier]) -> tuple[Problem, ...]:
 
 def _behind(one: WatchedTier) -> Iterator[Problem]:
     late = one.late
-    if late:
+    if late and not one.is_archived:
         cause = f"its oldest rows are older than {hot_period(one.table)}, and were not archived"
         evidence = f"{len(late)} segment(s) from {iso(late[0].start)} to {iso(max(s.end for s in late))}"
         yield Problem(one.table.full_name, "archive behind", cause, evidence, f"ARCHIVE TABLE {_name(one)}")

@@ -14,6 +14,9 @@ from hivedruid.engine.kinds import find
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.iceberg import home_catalog
 from hivedruid.iceberg.catalog import is_own
+from hivedruid.operations.archives import ArchiveJob
+from hivedruid.operations.owner import is_running
+from hivedruid.operations.store import Operations
 
 
 def watched_tiers(services: Services) -> tuple[WatchedTier, ...]:
@@ -37,4 +40,10 @@ def _watched(table: Table, services: Services) -> WatchedTier:
             rules = retention.retention_rules([table.data_source])[table.data_source]
     except (ConnectError, DruidError) as error:
         services.note(f"{table.full_name}: {error.message}")
-    return WatchedTier(table, now, batches, segments, rules, history)
+    is_archived = any(
+        isinstance(job, ArchiveJob)
+        and job.table_id == table.table_id
+        and is_running(services.home, services.catalog, job.statement_id)
+        for job in Operations(services.catalog).unfinished()
+    )
+    return WatchedTier(table, now, batches, segments, rules, history, is_archived)

@@ -110,10 +110,12 @@ def known(catalog: Catalog, home: Path) -> o.Known:
     """The home's tables that ingest, their ingestions, and the names of its Druid tables."""
     from hivedruid.catalog.ingestions import Ingestions
     from hivedruid.catalog.opening import catalog_name
+    from hivedruid.operations.owner import is_running
 
     records, unfinished = Ingestions(catalog).all(), Changes(catalog).unfinished()
     name = catalog_name(home, catalog)
-    return o.Known(catalog.ingesting_tables(), records, name, unfinished, tuple(catalog.druid_tables()))
+    changing = {key for key, job in unfinished.items() if is_running(home, catalog, job.statement_id)}
+    return o.Known(catalog.ingesting_tables(), records, name, unfinished, tuple(catalog.druid_tables()), changing)
 
 
 def with_differences(seen: o.Overview, settings: Mapping[str, str]) -> o.Overview:

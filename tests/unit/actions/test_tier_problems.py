@@ -44,6 +44,7 @@ def test_archive_behind() -> None:
     late = [("archive behind", "ARCHIVE TABLE default.t")]
     assert names(replace(ONE, segments=[day(18)])) == late
     assert names(replace(ONE, segments=[day(19), day(20), day(21)])) == []
+    assert names(replace(ONE, segments=[day(18)], is_archived=True)) == []
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,11 @@ def test_a_verb_that_was_interrupted(verb: str, state: str, repair: str) -> None
     assert (problem.problem, problem.repair) == ("interrupted", repair)
 
 
+def test_a_verb_that_a_process_runs_now_is_no_problem() -> None:
+    assert look(running(pending="SUSPEND", is_changing=True)) == ()
+    assert look(Ingestion(table(), pending="START", is_changing=True, started=True)) == ()
+
+
 def test_a_start_that_was_interrupted_is_not_told_twice() -> None:
     assert only(Ingestion(table(), pending="START", started=True)).problem == "interrupted"
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from hivedruid.actions.watching.run import known
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import ChangeNotes
+from hivedruid.operations.owner import owned
 from hivedruid.operations.store import Operations
 from tests.support.jobs import a_change
 
@@ -103,3 +106,12 @@ def test_an_interrupted_change_goes_with_the_table(catalog: Catalog, table: Tabl
 )
 def test_the_statement_that_completes_it(verb: str, rerun: str, statement: str) -> None:
     assert a_change(verb, rerun=rerun).rerun == statement
+
+
+def test_a_change_that_a_process_runs_now(catalog: Catalog, table: Table, tmp_path: Path) -> None:
+    operations = Operations(catalog)
+    job = Changes(catalog).begin(a_change("SUSPEND", table_id=table.table_id))
+    assert known(catalog, tmp_path).changing == frozenset()
+    with owned(tmp_path, job, operations):
+        assert known(catalog, tmp_path).changing == {table.table_id}
+    assert known(catalog, tmp_path).changing == frozenset()
