@@ -8,7 +8,7 @@ JOBS := 2
 CLUSTER_JOBS := 3
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 druid37-cluster suites soak bench lock clean
+.PHONY: help quickstart test check docs format update-goldens update-references equivalence conformance druid37 druid37-cluster suites soak bench wheel lock clean
 
 help:
 	@echo "make quickstart      load Wikipedia edits into a Druid table, run queries and show their plans"
@@ -32,6 +32,7 @@ help:
 	@echo "                     moments for an hour; run histories of tiered tables on the embedded store for an hour, and"
 	@echo "                     on a cluster whose services are killed for another one; MINUTES=5 is shorter"
 	@echo "make bench           run the benchmarks on a Druid and Kafka cluster (at least ten minutes)"
+	@echo "make wheel           build the wheel in dist/, for pip install"
 	@echo "make lock            update the pinned dependencies"
 
 $(BIN)/python:
@@ -151,6 +152,10 @@ bench: $(VENV)/.installed-dev
 
 LOCK = $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --upgrade pyproject.toml
+
+wheel: $(BIN)/python
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist/*.whl
 
 lock: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools

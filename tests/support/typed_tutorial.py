@@ -27,7 +27,7 @@ def main() -> None:
         with _step("build the wheel"):
             wheel = built_wheel(folder)
         python = folder / "environment" / "bin" / "python"
-        with _step("pip install 'hivedruid[java]'"):
+        with _step("pip install the wheel with [java]"):
             venv.create(python.parents[1], with_pip=True)
             subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[java]"], check=True)
         (folder / "work").mkdir()
