@@ -166,17 +166,28 @@ def _text(x: float, y: float, line: str, kind: str) -> str:
 
 
 def _style() -> str:
-    """The colours of a light and of a dark viewer."""
+    """The colours of a light and of a dark viewer. Programs without CSS variables, such as converters to PNG, skip the
+    second value of each pair."""
     names = ("druid", "spark", "hivedruid")
     rules = [
         f":root{{color-scheme:light dark;{_variables(_LIGHT)}}}",
         f"@media (prefers-color-scheme:dark){{:root{{{_variables(_DARK)}}}}}",
-        "text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:var(--ink)}",
-        ".paper{fill:var(--paper)}.operator,.title{font-weight:bold}.attribute{fill:var(--faint)}",
-        ".estimate{font-style:italic}.edge{fill:none;stroke:var(--edge)}",
-        *(f".{n}{{fill:var(--{n});stroke:var(--{n}-line)}}.{n}-name{{fill:var(--{n}-line)}}" for n in names),
+        "text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;"
+        f"{_coloured('fill', 'ink')}}}",
+        f".paper{{{_coloured('fill', 'paper')}}}.operator,.title{{font-weight:bold}}"
+        f".attribute{{{_coloured('fill', 'faint')}}}",
+        f".estimate{{font-style:italic}}.edge{{fill:none;{_coloured('stroke', 'edge')}}}",
+        *(
+            f".{n}{{{_coloured('fill', n)};{_coloured('stroke', f'{n}-line')}}}"
+            f".{n}-name{{{_coloured('fill', f'{n}-line')}}}"
+            for n in names
+        ),
     ]
     return "".join(rules)
+
+
+def _coloured(property_: str, name: str) -> str:
+    return f"{property_}:{_LIGHT[name]};{property_}:var(--{name})"
 
 
 def _variables(colours: Mapping[str, str]) -> str:

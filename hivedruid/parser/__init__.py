@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from hivedruid.errors import ParseError, UnsupportedError
+from hivedruid.errors import ParseError, Span, UnsupportedError
 from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
 from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.parser.tokens import next_sign, next_word, tokenize
@@ -41,8 +42,23 @@ def parse(source: SourceStatement, macros: Mapping[str, Macro] | None = None) ->
 
         return expanded(statement, macros)
     except (ParseError, UnsupportedError) as error:
+        if error.hint is None and isinstance(error, ParseError):
+            error.hint = _end_of_statement(source, error.span)
         closed(error, source.line, source.text if source.original is None else source.original)
         raise
+
+
+def _end_of_statement(source: SourceStatement, span: Span | None) -> str | None:
+    """The hint for an error at one of the first two words of a line that begins as a statement does: the `;` before it
+    may be missing."""
+    if span is None or span.line <= source.line:
+        return None
+    from hivedruid.parser.commands import STARTS
+
+    words = list(islice(re.finditer(r"\w+", span.source_line), 2))
+    if not words or words[0][0].upper() not in STARTS or span.column - 1 not in [word.start() for word in words]:
+        return None
+    return f"if a new statement begins with {words[0][0].upper()}, end the one before it with ;"
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -54,6 +54,8 @@ _RAW: dict[str, tuple[str, str]] = {
 _OTHERS = ("SELECT", "WITH", "FROM", "VALUES", "EXPLAIN", "ADD", "LIST")
 FIRST_WORDS = tuple(dict.fromkeys((*_PARSERS, *_RAW, *_OTHERS)))
 """The first words of statements."""
+STARTS = frozenset(FIRST_WORDS) - {"ADD", "FROM", "LIST", "SET", "VALUES", "WITH"}
+"""Those with which no line inside a statement usually begins."""
 _INSTEAD = {
     "TERMINATE": "use STOP INGESTION table to stop an ingestion",
     "ADD": "use ADD JAR path or ADD FILE path",

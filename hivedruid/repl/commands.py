@@ -87,15 +87,34 @@ COMMANDS: dict[str, Command] = {
 """Every command by its name."""
 
 
+DOTTED = {
+    ".help": "\\?",
+    ".tables": "\\dt",
+    ".databases": "\\l",
+    ".read": "\\i",
+    ".output": "\\o",
+    ".timer": "\\timing",
+    ".exit": "\\q",
+    ".quit": "\\q",
+}
+"""The commands under the names that they have in the shells of SQLite and DuckDB."""
+
+
+def find(name: str) -> Command | None:
+    """The command of this name."""
+    return COMMANDS.get(DOTTED.get(name, name))
+
+
 def parse_command(line: str) -> tuple[Command, str]:
     """A line such as `\\d t` as its command and argument. Raises UsageError for an unknown command, and for a missing,
     superfluous or invalid argument."""
     name, _, rest = line.strip().partition(" ")
     argument = rest.strip().removesuffix(";").rstrip()
     name = name.removesuffix(";")
-    command = COMMANDS.get(name)
+    command = find(name)
     if command is None:
-        raise UsageError(f"unknown command '{name}'", hint=did_you_mean(name, COMMANDS) or "run \\? to list them")
+        every = (*COMMANDS, *DOTTED)
+        raise UsageError(f"unknown command '{name}'", hint=did_you_mean(name, every) or "run \\? to list them")
     if command.requires and not argument:
         raise UsageError(f"{name} requires an argument", hint=f"use {command.usage}")
     if argument and not command.argument:

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from hivedruid.repl import vocabulary
-from hivedruid.repl.commands import COMMANDS, FILE
+from hivedruid.repl.commands import COMMANDS, DOTTED, FILE, find
 from hivedruid.repl.places import Place, place
 from hivedruid.repl.vocabulary import Candidate
 
@@ -105,7 +105,7 @@ def _read(read: Callable[[], Read], default: Read) -> Read:
 def complete(text: str, cursor: int, names: Names) -> tuple[str, list[Candidate]]:
     """What is typed of the name at the cursor, and the candidates that replace it: those that begin with it, else keys
     with a part that does."""
-    if text.lstrip().startswith("\\"):
+    if text.lstrip().startswith(("\\", ".")):
         return _of_command(text[:cursor].lstrip(), names)
     at = place(text, cursor)
     prefix = at.prefix.lower().lstrip("`")
@@ -125,12 +125,13 @@ def complete(text: str, cursor: int, names: Names) -> tuple[str, list[Candidate]
 
 
 def _of_command(before: str, names: Names) -> tuple[str, list[Candidate]]:
-    """The completions of a backslash command: its name, or its argument."""
+    """The completions of a command of the prompt: its name, or its argument."""
     name, space, argument = before.partition(" ")
     if not space:
         found = [Candidate(each.name, "command", each.doc, each.usage) for each in COMMANDS.values()]
+        found += [Candidate(dotted, "command", COMMANDS[name].doc) for dotted, name in DOTTED.items()]
         return name, [each for each in found if each.text.startswith(name)]
-    command = COMMANDS.get(name)
+    command = find(name)
     if command is None:
         return argument, []
     if command.completes and command.completes != FILE:

@@ -17,11 +17,11 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.repl import vocabulary
-from hivedruid.repl.commands import COMMANDS, FILE
+from hivedruid.repl.commands import FILE, find
 from hivedruid.repl.completion import Names, complete
 from hivedruid.repl.elsewhere import NamesElsewhere
 from hivedruid.repl.history import History, StatementLexer
-from hivedruid.repl.shell import Shell, head, is_finished
+from hivedruid.repl.shell import Shell, head, is_finished, place
 from hivedruid.versions import VERSION
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
     prompt = _prompt_session(completer, history)
     shell = Shell(session, output, diagnostics)
     diagnostics.info(f"hivedruid {VERSION} - statements end with ; - Tab: complete - \\?: help - Ctrl-D: leave")
+    diagnostics.info(place(session))
     try:
         if shell.run_init(history.with_name(INIT)):
             _read_inputs(prompt, completer, session, shell)
@@ -161,5 +162,5 @@ class SqlCompleter(Completer):
 def _path(before: str) -> str | None:
     """The path that is typed after a command whose argument is a file."""
     name, space, argument = before.lstrip().partition(" ")
-    command = COMMANDS.get(name)
+    command = find(name)
     return argument.lstrip() if space and command is not None and command.completes == FILE else None

@@ -15,11 +15,12 @@ from threading import Event
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from hivedruid.errors import UsageError
+from hivedruid.errors import HiveDruidError, UsageError
 from hivedruid.repl.commands import Command, listing, parse_command
 from hivedruid.repl.display import Display, screen_size
 from hivedruid.run import Output, Writer, run_text
 from hivedruid.script import is_complete, split
+from hivedruid.setting_types import EMBEDDED
 
 if TYPE_CHECKING:
     from hivedruid.diagnostics import Diagnostics
@@ -41,7 +42,12 @@ _HELP = ("help", "?", "\\h", ":help")
 
 def is_finished(text: str) -> bool:
     """Whether Enter runs an input, in place of beginning a new line."""
-    return not text.strip() or text.lstrip().startswith("\\") or _word(text) in _EXIT + _HELP or _is_complete(text)
+    return not text.strip() or is_command(text) or _word(text) in _EXIT + _HELP or _is_complete(text)
+
+
+def is_command(text: str) -> bool:
+    """Whether an input is a command of the prompt; no statement begins with a dot."""
+    return text.lstrip().startswith(("\\", "."))
 
 
 def _is_complete(text: str) -> bool:
@@ -52,11 +58,32 @@ def _word(text: str) -> str:
     return text.strip().rstrip(";").rstrip().lower()
 
 
+def place(session: Session) -> str:
+    """Where a prompt is: its home folder and the tables in it, and the Druid that it uses."""
+    url = session.settings["druid.url"]
+    druid = "the embedded store" if url == EMBEDDED else f"Druid {_host(url)}"
+    home = session.home.resolve()
+    shown = f"~/{home.relative_to(Path.home())}" if home.is_relative_to(Path.home()) else str(home)
+    return f"home {shown}: {_tables(session)}; {druid}"
+
+
+def _tables(session: Session) -> str:
+    try:
+        number = len(session.catalog.table_names(session.database))
+    except HiveDruidError:  # the first statement reports it
+        return "its catalog cannot be read"
+    if not number:
+        return "no tables yet (`hivedruid demo` loads sample data)"
+    return f"{number} table{'' if number == 1 else 's'} in {session.database}"
+
+
 def head(session: Session) -> str:
     """The prompt: the current database, and the Druid that druid.url names."""
-    url = session.settings["druid.url"]
-    place = urlsplit(url).netloc.rpartition("@")[2] or url.rstrip(":")
-    return f"hivedruid ({session.database}@{place})> "
+    return f"hivedruid ({session.database}@{_host(session.settings['druid.url'])})> "
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2] or url.rstrip(":")
 
 
 def inputs(script: str) -> Iterator[str]:
@@ -120,7 +147,7 @@ class Shell:
             return False
         if word in _HELP:
             text = "\\?"
-        if not text.lstrip().startswith("\\"):
+        if not is_command(text):
             self._last = text.strip()
             self._run_statements(text, file)
             return True

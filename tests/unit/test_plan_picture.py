@@ -95,3 +95,10 @@ def test_the_last_statement_of_a_script_is_explained(tmp_path: Path, capsys: pyt
 def test_errors(tmp_path: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--home", str(tmp_path), *options]) > 0
     assert message in capsys.readouterr().err
+
+
+def test_colours_without_variables() -> None:
+    """Programs that draw SVG outside browsers have no CSS variables, and draw black what has no other colour."""
+    style = plan_picture.svg([TREE], "SELECT 1").partition("</style>")[0].partition("}}")[2]
+    colours = re.findall(r"(fill|stroke):(#[0-9a-f]{6});\1:var\(--[a-z-]+\)", style)
+    assert len(colours) == style.count("var(") > 8

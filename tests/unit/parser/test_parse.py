@@ -263,3 +263,23 @@ def test_only_the_location_of_a_partition_changes() -> None:
     error = refused("ALTER TABLE t PARTITION (k = 1) SET FILEFORMAT ORC", UnsupportedError)
     assert error.message.startswith("SET FILEFORMAT of a partition is not supported")
     assert at(error.span) == "PARTITION (k = 1)"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("SELECT 1\nSELECT 2", "SELECT"),
+        ("SHOW TABLES\n  select 2", "SELECT"),
+        ("SELECT * FROM t\nSHOW TABLES", "SHOW"),
+        ("CREATE TABLE t (a int)\n\nINSERT INTO t VALUES (1)", "INSERT"),
+        ("SELECT * FROM t\nWHERE a =", ""),
+        ("SELECT 1 SELECT 2", ""),
+        ("SELECT *\nFROM WHERE a", ""),
+        ("SELECT * FROM t WHERE\nSELECT a b c FROM t", ""),
+    ],
+)
+def test_the_end_of_a_statement_that_is_missing(text: str, word: str) -> None:
+    with pytest.raises(ParseError) as error:
+        parse(SourceStatement(text))
+    hint = f"if a new statement begins with {word}, end the one before it with ;"
+    assert (error.value.hint == hint) == bool(word)

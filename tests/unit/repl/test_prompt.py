@@ -32,6 +32,34 @@ def test_a_statement_over_several_lines(prompt: Prompt) -> None:
     assert prompt.leave() == 0
 
 
+def test_the_greeting_says_where_one_is(tmp_path: Path) -> None:
+    """Also before the first table, and with a Druid that is not reached before the first statement."""
+    home = tmp_path / "home"
+    first = Prompt(home, width=300)
+    try:
+        where = f"home {home}: no tables yet (`hivedruid demo` loads sample data); the embedded store"
+        first.wait(lambda lines: where in lines)
+        first.run("CREATE VIEW v AS SELECT 1 AS a;")
+        assert first.leave() == 0
+    finally:
+        first.process.close(force=True)
+    again = Prompt(home, "--druid", "https://druid.example.com:8888", width=300)
+    try:
+        again.wait(lambda lines: f"home {home}: 1 table in default; Druid druid.example.com:8888" in lines)
+    finally:
+        again.process.close(force=True)
+
+
+def test_commands_of_other_shells(prompt: Prompt) -> None:
+    prompt.run("CREATE VIEW v AS SELECT 1 AS a;")
+    assert "| v        |" in prompt.run(".tables")
+    assert prompt.run(".tabels")[1:3] == ["error: unknown command '.tabels'", "hint: did you mean '.tables'?"]
+    prompt.send(".help\r")
+    prompt.wait(lambda lines: any("write results to a file" in line for line in lines) and lines[-1] == PROMPT)
+    prompt.send(".quit\r")
+    prompt.process.expect(pexpect.EOF)
+
+
 def test_an_error_has_a_caret_and_the_session_goes_on(prompt: Prompt) -> None:
     shown = prompt.run("DESCRIBE nope;")
     assert shown[1].startswith("error: ")
