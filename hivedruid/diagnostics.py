@@ -11,8 +11,10 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Condition, Thread
+from time import monotonic
 from typing import TextIO
 
 from hivedruid.errors import ConnectError, HiveDruidError, ParseError, Span, UsageError
@@ -26,6 +28,10 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 ISSUES = "please report it with the output of the same command under HIVEDRUID_DEBUG=1"
+LONG_WAITS = ("Spark: starting",)
+"""Beginnings of progress lines that are printed without a terminal, too."""
+TICK = 1.0
+"""Seconds after which an unchanged progress line shows how long it stays."""
 MAX_SOURCE_WIDTH = 120
 """Maximum width of a displayed source line; a longer line is truncated around the caret."""
 
@@ -53,7 +59,10 @@ class Diagnostics:
         self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._colour = self._terminal and not os.environ.get("NO_COLOR")
         self._shows_progress = self._terminal and not quiet
-        self._progress_shown = False
+        self._progress = ""
+        self._begun: set[str] = set()
+        """The waits that were printed without a terminal."""
+        self._clock: _Clock | None = None
 
     def report(self, error: BaseException) -> int:
         """Print an error with its position and hint; returns its exit code."""
@@ -88,15 +97,26 @@ class Diagnostics:
             self._write(*(f"{self._paint(_BLUE, '  ->')} {one_line(line)}" for line in lines))
 
     def progress(self, text: str) -> None:
-        """Replace the progress line by `text`; "" erases it. Only on a terminal."""
+        """Replace the progress line by `text`, and show how long it stays; "" erases it. Without a terminal, print the
+        beginning of a long wait once."""
         if not self._shows_progress:
+            if text.startswith(LONG_WAITS) and text not in self._begun and not (self._quiet or self._terminal):
+                self._begun.add(text)
+                self._put(f"{one_line(text)}\n")
             return
+        if self._clock is None and text:
+            self._clock = _Clock(self._show)
+        if self._clock is not None:
+            self._clock.begin(text)
+
+    def _show(self, text: str) -> None:
+        """Draw the progress line; "" erases it."""
         if text:
             width = _columns(self._stream)
             self._put(_ERASE_LINE + self._paint(_DIM, _cut(one_line(text), width - 1)))
-        elif self._progress_shown:
+        elif self._progress:
             self._put(_ERASE_LINE)
-        self._progress_shown = bool(text)
+        self._progress = text
 
     @contextmanager
     def without_progress(self) -> Iterator[None]:
@@ -161,6 +181,35 @@ class Diagnostics:
     def _put(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+class _Clock:
+    """Draws the progress line again each second, with the seconds since its text has changed."""
+
+    def __init__(self, draw: Callable[[str], None]) -> None:
+        self._draw = draw
+        self._changed = Condition()
+        self._text = ""
+        self._begun = 0.0
+        self._thread: Thread | None = None
+
+    def begin(self, text: str) -> None:
+        with self._changed:
+            if text != self._text:
+                self._text, self._begun = text, monotonic()
+            self._draw(text)
+            self._changed.notify()
+            if text and self._thread is None:
+                self._thread = Thread(target=self._run, name="progress", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        with self._changed:
+            while True:
+                if self._changed.wait(TICK if self._text else None) or not self._text:
+                    continue
+                if not self._text.endswith(" s)"):
+                    self._draw(f"{self._text} ({monotonic() - self._begun:.0f} s)")
 
 
 def one_line(text: str) -> str:

@@ -19,6 +19,7 @@ from hivedruid.diagnostics import (
 from hivedruid.errors import HiveDruidError, SemanticError, Span
 from hivedruid.script import SourceStatement
 from hivedruid.terminal import display_width
+from tests.support.ingestion import until
 
 
 class Terminal(io.StringIO):
@@ -210,3 +211,28 @@ def test_no_progress_elsewhere(terminal: bool, quiet: bool) -> None:
     stream = Terminal() if terminal else io.StringIO()
     Diagnostics(stream, quiet=quiet).progress("stage 1")
     assert stream.getvalue() == ""
+
+
+def test_a_progress_line_that_stays_shows_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hivedruid.diagnostics.TICK", 0.05)
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    diagnostics = Diagnostics(stream)
+    diagnostics.progress("Spark: starting")
+    until(lambda: "Spark: starting (1 s)" in stream.getvalue(), "the first second")
+    diagnostics.progress("Spark: stage 1/2 (3 s)")  # has its seconds
+    diagnostics.progress("")
+    shown = stream.getvalue()
+    assert shown.startswith("\r\033[KSpark: starting\r\033[KSpark: starting (0 s)")
+    assert shown.endswith("\r\033[KSpark: stage 1/2 (3 s)\r\033[K")
+    assert "(3 s) (" not in shown
+
+
+def test_the_beginning_of_a_long_wait_without_a_terminal() -> None:
+    stream = io.StringIO()
+    diagnostics = Diagnostics(stream)
+    for text in ("Spark: starting", "Spark: starting", "Spark: stage 1/2", ""):
+        diagnostics.progress(text)
+    assert stream.getvalue() == "Spark: starting\n"
+    Diagnostics(stream, quiet=True).progress("Spark: starting")
+    assert stream.getvalue() == "Spark: starting\n"
