@@ -43,6 +43,7 @@ from hivedruid.settings import Settings
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
+    from hivedruid.actions.loose_files import LooseFile, LooseFiles
     from hivedruid.actions.model import Action
     from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
@@ -119,10 +120,12 @@ class Session:
         self._cluster: DruidCluster | None = None
         self._services: Services | None = None
         self._spark: SparkRunner | None = None
+        self._loose_files: LooseFiles | None = None
         self._kept: KeptSecrets | None = None
         if not dry_run:
             remove_leftovers(scratch_folder(self.home))
         self._note_setting = noted_once(note)
+        self._noted_files: list[LooseFile] = []
         self._noted_places: set[tuple[str, str]] = set()
         for key, text in (hiveconf or {}).items():
             self._note_setting(key, text)
@@ -138,6 +141,8 @@ class Session:
         for table in self.catalog.temporary_tables():
             remove_rows(table.location)
             self.catalog.remove(table)
+        if self._loose_files is not None:
+            self._loose_files.close()
         if self._spark is not None:
             self._spark.close()
         if self._store is not None:
@@ -323,11 +328,19 @@ class Session:
 
     def _note_facts(self, snapshot: Snapshot) -> None:
         """Print notes about facts that affect the plan or the result."""
+        for file in snapshot.loose_files.values():
+            self._note_loose_file(file)
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog only: {snapshot.unreachable}")
         here = self._place() if snapshot.read else ""
         for table in snapshot.read if here else ():
             self._note_place(table, here, is_absent=table.data_source in snapshot.absent)
+
+    def _note_loose_file(self, file: LooseFile) -> None:
+        """Note, once, how a file without a table is read."""
+        if (summary := file.summary) and file not in self._noted_files:
+            self._noted_files.append(file)
+            self._note(summary)
 
     def _note_place(self, table: Table, here: str, *, is_absent: bool) -> None:
         """Note, once, that the rows of a table are in another Druid, and record where they are."""
@@ -419,7 +432,15 @@ class Session:
             self.catalog, self._catalogs.renewed(), self.druid, self._get_spark,
             {**self.settings, "hive.local.time.zone": self.settings.time_zone}, self.now(), self.database, self.home,
             self.variables, self._dry_run, asks_spark=not self._dry_run, temporary_functions=self.temporary_functions,
+            loose_files=self._get_loose_files,
         )  # fmt: skip
+
+    def _get_loose_files(self) -> LooseFiles:
+        if self._loose_files is None:
+            from hivedruid.actions.loose_files import LooseFiles
+
+            self._loose_files = LooseFiles(self.home)
+        return self._loose_files
 
     def _get_services(self) -> Services:
         if self._services is None:

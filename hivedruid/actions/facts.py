@@ -13,6 +13,7 @@ from hivedruid.catalog.store import Catalog
 from hivedruid.engine.engine import DruidEngine
 
 if TYPE_CHECKING:
+    from hivedruid.actions.loose_files import LooseFiles
     from hivedruid.catalog.functions import Functions
     from hivedruid.spark.jobs import SparkRunner
 
@@ -24,7 +25,7 @@ class Facts:
 
     With `plan_only` nothing is executed: if Druid cannot be reached, the catalog alone is used. `with_figures`: read
     the statistics of every table, not only those that choose between plans. `asks_spark`: Spark may be asked for what
-    functions in Java return.
+    functions in Java return. `loose_files` are the files without a table that the session has read.
     """
 
     catalog: Catalog
@@ -40,3 +41,4 @@ class Facts:
     asks_spark: bool = True
     with_figures: bool = False
     temporary_functions: Functions = field(default_factory=dict)
+    loose_files: Callable[[], LooseFiles] = field(kw_only=True)

@@ -107,7 +107,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         new_place=reader.new_place, signatures={} if facts.asks_spark else None,
         functions=reader.functions, called=reader.called(statement, facts.database),
         new_function=_new_function(statement, reader, facts), version=_version(facts),
-        listed_files=_listed_files(statement, tables, partitions, facts),
+        listed_files=_listed_files(statement, tables, partitions, facts), loose_files=reader.loose_files,
     )  # fmt: skip
 
 

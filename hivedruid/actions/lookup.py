@@ -83,6 +83,11 @@ def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> N
     refuse_temporary_functions(statement, span, snapshot)
     for key in sorted(snapshot.queried & snapshot.tables.keys()):
         table = snapshot.tables[key]
+        if table.is_loose:
+            raise SemanticError(
+                f"{statement} references the file {table.full_name}, which is not a table", span=span,
+                hint=f"create a table over it; DESCRIBE {table.full_name} prints the statement",
+            )  # fmt: skip
         if table.is_temporary:
             kind = "view" if table.is_view else "table"
             raise SemanticError(

@@ -15,12 +15,14 @@ from hivedruid.catalog.databases import DatabaseDetails, details_of
 from hivedruid.catalog.functions import Functions, UserFunction, named
 from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.properties import has_ingestion
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.druid.limits import NO_LIMITS
 from hivedruid.errors import ConnectError
+from hivedruid.parser.loose_files import FOLDER
 from hivedruid.parser.statements import Query, Statement, TableName
 
 if TYPE_CHECKING:
+    from hivedruid.actions.loose_files import LooseFile
     from hivedruid.catalog.iceberg_place import IcebergPlace
     from hivedruid.parser.statements.ddl import CreateTable, SetTableProperties
     from hivedruid.parser.statements.utility import ShowNames, ShowTableExtended
@@ -55,6 +57,7 @@ class TableReader:
         """Those of users."""
         self._called: dict[UserFunction, None] = {}
         self.new_place: IcebergPlace | None = None
+        self.loose_files: dict[str, LooseFile] = {}
         self.mentions = 0
         """The number of table references in queries."""
 
@@ -65,6 +68,9 @@ class TableReader:
         for node in found:
             if isinstance(node, exp.Table):
                 self.mentions += 1
+                if node.db == LOOSE_FILES:
+                    self.loose_file(node.name, node.meta[FOLDER])
+                    continue
                 if not (withs and not node.db and _is_cte(node, withs)):
                     key = ((node.db or database).lower(), node.name.lower())
                     self.queried.add(key)
@@ -98,6 +104,19 @@ class TableReader:
             view = parse(SourceStatement(table.view_text))
             if isinstance(view, Query):
                 self.query(view.expression, table.database)
+
+    def loose_file(self, path: str, folder: str) -> None:
+        """Read a file without a table."""
+        names = self.facts.names
+
+        def is_table(name: str) -> bool:
+            database, _, table = name.rpartition(".")
+            return names.resolve(database or self.facts.database, table.lower()) is not None
+
+        found = self.facts.loose_files().find(path, folder, self.facts.settings, is_table)
+        self.loose_files[path] = found
+        self.tables[LOOSE_FILES, path] = found.table
+        self.queried.add((LOOSE_FILES, path))
 
     def called(self, part: Statement | exp.Expr, database: str) -> tuple[UserFunction, ...]:
         """The functions of users that a statement or a query calls, and those of all queries that were read."""
@@ -215,6 +234,10 @@ class TableReader:
         return named
 
     def _part(self, value: object) -> None:
+        from hivedruid.parser.statements.utility import LoosePath
+
+        if isinstance(value, LoosePath):
+            self.loose_file(value.path, value.folder)
         if isinstance(value, TableName):
             self.table((value.database or self.facts.database).lower(), value.name.lower(), rows=False)
         elif isinstance(value, exp.Expr):

@@ -14,6 +14,7 @@ from hivedruid.plan.file_counts import FileCount, PartitionChoice
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hivedruid.actions.loose_files import LooseFile
     from hivedruid.actions.partitioning.folders import PartitionFolders
     from hivedruid.actions.streaming.facts import StreamFacts
     from hivedruid.actions.writing.input_files import InputFiles
@@ -69,6 +70,7 @@ class Snapshot(PlannerFacts):
     the statement calls, directly or through views, `version` is that of the cluster when it was last used, for EXPLAIN
     EXTENDED; None if it is not needed or not known. `new_function` is that of CREATE FUNCTION, `new_place` the Iceberg
     catalog of the database of CREATE TABLE. `listed_files` are those of the tables of SHOW TABLE EXTENDED.
+    `loose_files` are the files without a table that the statement names, by their paths as written.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -111,6 +113,7 @@ class Snapshot(PlannerFacts):
     new_function: UserFunction | None = None
     version: DruidVersion | None = None
     listed_files: Mapping[tuple[str, str], tuple[StoredFile, ...]] = field(default_factory=dict)
+    loose_files: Mapping[str, LooseFile] = field(default_factory=dict)
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

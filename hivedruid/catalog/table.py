@@ -15,6 +15,10 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span, UnsupportedError
 
 TIME_COLUMN = "__time"
+COPIED = "hivedruid.copied"
+"""A property of files without a table: their rows are a copy of a text."""
+LOOSE_FILES = "file:"
+"""The database of files without a table (`FROM 'orders.csv'`), whose names are paths; no database has such a name."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,16 @@ class Table:
         return self.kind == "temporary" or self.in_session
 
     @property
+    def is_loose(self) -> bool:
+        """Whether it is a file without a table."""
+        return self.database == LOOSE_FILES
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether its rows are a copy of a text without a table: a Parquet file with the types of the columns."""
+        return self.is_loose and self.properties.get(COPIED) == "true"
+
+    @property
     def has_own_folder(self) -> bool:
         """Whether its folder is in the home, and the first write creates it: `is_written` records that."""
         return self.has_snapshots or self.kind == "temporary"
@@ -196,6 +210,9 @@ class Table:
 
     @property
     def full_name(self) -> str:
+        """For messages: `database.name`, or the quoted path of a file without a table."""
+        if self.is_loose:
+            return f"'{self.name}'"
         return f"{self.database}.{self.name}"
 
     @property

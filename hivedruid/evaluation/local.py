@@ -8,7 +8,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from hivedruid.catalog.types import ALIKE_IN_PARQUET, FLOAT
+from hivedruid.catalog.types import ALIKE_IN_PARQUET, FLOAT, TIMESTAMP
 from hivedruid.cells import interval_of
 from hivedruid.druid.query import native_query
 from hivedruid.evaluation.exactness import NotLocal, Unsure
@@ -21,6 +21,7 @@ from hivedruid.plan.nodes import DruidQuery, Filter, Node, TableScan
 from hivedruid.plan.physical import MOST_FILE_ROWS, DruidInput, DruidRead, FileRows, KeyFilter, SparkJob
 from hivedruid.plan.rex import Over, Subquery, conjuncts, has, substitute
 from hivedruid.plan.split import QueryPlan, native_queries, shared, spark_job
+from hivedruid.plan.table_views import view_name
 from hivedruid.results import ResultColumn
 
 MAX_ROWS = "hivedruid.local.evaluation.max.rows"
@@ -74,7 +75,7 @@ def local_plan(plan: QueryPlan, job: SparkJob | None = None) -> LocalPlan:
     node = shared(plan.node, plan.zone)
     leaves = list({id(n): n for n in native_queries(node)}.values())
     inputs = tuple(_input(f"druid_{i}", leaf, most, plan, job) for i, leaf in enumerate(leaves))
-    files = tuple(_files(node, len(inputs), most, plan)) if inputs else ()
+    files = tuple(_files(node, len(inputs), most, plan)) if inputs or _has_loose_files(node) else ()
     candidate = LocalPlan(node, inputs, files, plan.columns, plan.zone, most)
     evaluator = _evaluator(candidate, {})
     evaluator.relation(node)  # rejected here rather than at run time
@@ -93,6 +94,10 @@ def _input(view: str, leaf: DruidQuery, most: int, plan: QueryPlan, job: SparkJo
     return LocalInput(view, _limited(leaf, read, most, plan.zone), leaf, reducers)
 
 
+def _has_loose_files(node: Node) -> bool:
+    return any(isinstance(each, TableScan) and each.table.is_loose for each in all_nodes(node))
+
+
 def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[LocalFiles]:
     """The tables of Parquet files, each with the filter above it."""
     from hivedruid.spark.paths import is_visible_here
@@ -109,13 +114,14 @@ def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[Local
         if not scan.table.has_parquet_files or not is_here:
             raise NotLocal(not_from_druid(scan.table))
         for column in scan.columns:
-            if column.type == FLOAT or column.type.name not in ALIKE_IN_PARQUET or not scan.table.column(column.name):
+            is_alike = column.type.name in ALIKE_IN_PARQUET or (scan.table.is_copy and column.type == TIMESTAMP)
+            if column.type == FLOAT or not is_alike or not scan.table.column(column.name):
                 raise NotLocal(f"column {column.name} of {scan.table.full_name} is read by Spark")
         for input_, limit in ((scan, MOST_FILE_ROWS), (each, most)):
             rows = plan.context.rows(input_)
             if rows is not None and rows > limit:
                 raise NotLocal(f"{scan.table.full_name} has about {rows} rows, more than {limit}")
-        yield LocalFiles(f"{scan.table.name}_{place}", _file_rows(each, scan, plan.zone), each)
+        yield LocalFiles(f"{view_name(scan.table)}_{place}", _file_rows(each, scan, plan.zone), each)
 
 
 def _filtered_scan(node: Node) -> TableScan | None:

@@ -12,6 +12,7 @@ from hivedruid.parser.cast_formats import with_cast_formats
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
+from hivedruid.parser.loose_files import with_loose_files
 from hivedruid.parser.names import with_marked_elements, with_names, without_marks
 from hivedruid.parser.precedence import arrange
 from hivedruid.parser.query_types import with_type_words
@@ -69,6 +70,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         )
     if marked is not tokens:
         without_marks(tree)
+    with_loose_files(source, tree)
     return arrange(tree)
 
 

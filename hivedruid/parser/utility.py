@@ -9,11 +9,14 @@ from sqlglot import TokenType
 
 from hivedruid.errors import ParseError
 from hivedruid.parser.clauses import like_pattern
+from hivedruid.parser.loose_files import folder_of
 from hivedruid.parser.statements import SourceScript, Statement
 from hivedruid.parser.statements.utility import (
     DescribeDatabase,
+    DescribeFile,
     DescribeFunction,
     DescribeTable,
+    LoosePath,
     ResetSettings,
     SetSetting,
     ShowColumns,
@@ -30,7 +33,7 @@ from hivedruid.script import SourceStatement
 
 
 def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
-    """DESCRIBE [EXTENDED | FORMATTED] [database.]table [column], DESCRIBE DATABASE [EXTENDED] name.
+    """DESCRIBE [EXTENDED | FORMATTED] [database.]table [column], DESCRIBE DATABASE [EXTENDED] name, DESCRIBE 'file'.
 
     `a.b` is table b of database a, never column b of table a; the last of three names separated by dots is a column.
     """
@@ -51,6 +54,10 @@ def parse_describe(source: SourceStatement, cursor: Cursor) -> Statement:
         return streaming.parse_describe(source, cursor)
     if cursor.accept("FUNCTION"):
         return _describe_function(source, cursor)
+    if cursor.current is not None and cursor.current.token_type == TokenType.STRING:
+        path, token = cursor.string()
+        cursor.end()
+        return DescribeFile(source, LoosePath(path, folder_of(source)), cursor.span(token))
     mode = "plain"
     if cursor.word() in ("EXTENDED", "FORMATTED") and len(cursor.tokens) > 1:
         mode = cursor.word().lower()

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.table import Table
+from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
 from hivedruid.parser.checks import span_of_expression
+from hivedruid.parser.loose_files import stem
 from hivedruid.plan import literals, nodes, operands
 from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.common_types import common_type
@@ -307,6 +308,8 @@ class Builder:
         return Relation(e.alias.lower() or None, tuple(PlanColumn(c.id, n, c.type) for c, n in named))
 
     def _table(self, e: exp.Table) -> tuple[Node, Relation]:
+        if e.db == LOOSE_FILES:
+            return self._loose_file(e)
         name, database = e.name.lower(), (e.db or "").lower() or None
         alias = (e.alias or e.name).lower()
         version = e.args.get("version")
@@ -333,6 +336,20 @@ class Builder:
             columns = self._named(columns, e).columns
         database, read = None if e.alias else table.database, None if table.is_view else table
         return node, Relation(alias, columns, database, read, hidden)
+
+    def _loose_file(self, e: exp.Table) -> tuple[Node, Relation]:
+        """A file without a table; its alias is its name without folder and ending."""
+        table = self.snapshot.tables[LOOSE_FILES, e.name]
+        table.check_readable(self.span(e.this))
+        if (version := e.args.get("version")) is not None:
+            from hivedruid.plan.time_travel import at_snapshot
+
+            table = at_snapshot(table, version, self)
+        node = self._scan(table)
+        columns, hidden = node.columns[: len(table.columns)], node.columns[len(table.columns) :]
+        if e.args.get("alias") and e.args["alias"].columns:
+            columns = self._named(columns, e).columns
+        return node, Relation((e.alias or stem(e.name)).lower(), columns, None, table, hidden)
 
     def _cte(self, name: str, cte: Cte) -> Node:
         if cte.plan is not None:

@@ -21,7 +21,7 @@ from hivedruid.plan.physical import Ask, CteInput, DruidInput, DruidRead, KeyFil
 from hivedruid.plan.rex import Literal, Rex, SortKey, Subquery, has
 from hivedruid.plan.rules import LOGICAL, RULES, SCANS, Rule, RuleContext
 from hivedruid.plan.segment_scans import NO_SEGMENTS, SegmentScans
-from hivedruid.plan.table_views import TableViews
+from hivedruid.plan.table_views import TableViews, view_name
 from hivedruid.plan.topic_scans import TopicScan, TopicState, topic_scan
 from hivedruid.results import ResultColumn
 from hivedruid.script import SourceStatement
@@ -316,7 +316,7 @@ def _job(node: Node, known: _Inputs, names: tuple[str, ...] | None) -> SparkJob:
         if isinstance(node, TableScan):
             number = tables.number(node)
             if number not in table_views:
-                table_views[number] = name = f"{node.table.name.replace('@', '_')}_{number_of_views()}"
+                table_views[number] = name = f"{view_name(node.table)}_{number_of_views()}"
                 inputs.append(tables.input(number, name))
             return View(table_views[number], tables.has_more(node))
         if isinstance(node, Transform):

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from hivedruid.catalog.table import Table
+from hivedruid.parser.loose_files import stem
 from hivedruid.plan.ctes import table_scans
 from hivedruid.plan.nodes import Node, TableScan
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.spark_pruning import Pruning
+
+
+def view_name(table: Table) -> str:
+    """The first part of the names of views with rows of a table."""
+    return stem(table.name) if table.is_loose else table.name.replace("@", "_")
 
 
 class TableViews:

@@ -48,6 +48,8 @@ def refusal(name: str, table: Table, span: Span | None) -> UnsupportedError | No
 
 def _reason(table: Table, name: str) -> tuple[str, str] | None:
     """Why a table does not have a virtual column, and what to do."""
+    if table.is_loose:
+        return "it is a file without a table", "CREATE EXTERNAL TABLE over the file"
     if table.is_tiered or not table.has_folder:
         where = "a Druid data source" if table.has_data_source else "a Kafka topic"
         hint = (

@@ -8,12 +8,12 @@ local evaluation: once for each distinct value, if they read one column.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
-from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, HiveType
+from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
 from hivedruid.evaluation.functions import Given
@@ -32,6 +32,7 @@ MOST_EVALUATED = 10_000
 """The maximum number of values, or of rows, for which a condition is evaluated other than by Arrow."""
 GREGORIAN = date(1582, 10, 15)
 """Spark may read earlier dates in another calendar, depending on the writer of the file."""
+FIRST_TIME = datetime(1583, 1, 1)
 
 
 def rows_in_files(wanted: FileRows, most: int, settings: Mapping[str, str]) -> Rows:
@@ -89,7 +90,8 @@ def _rows(wanted: FileRows) -> pa.Table:
             for name, column in zip(names, columns, strict=True):
                 if column.type == FLOAT:
                     raise NotLocal("values of type float")
-                check_type(file.schema_arrow, name, column.type)
+                if not (wanted.table.is_copy and column.type == TIMESTAMP):
+                    check_type(file.schema_arrow, name, column.type)
             parts.append(file.read(names).select(names).rename_columns([column.name for column in columns]))
     if not parts or len(columns) < len(needed):
         raise NotLocal("the table has no files")
@@ -99,6 +101,8 @@ def _rows(wanted: FileRows) -> pa.Table:
             rows = rows.set_column(place, column.name, _fitting(rows[column.name], column.type))
     for column in columns:
         values = rows[column.name]
+        if column.type == TIMESTAMP and (compute.min(values).as_py() or FIRST_TIME) < FIRST_TIME:
+            raise Unsure("a time before the Gregorian calendar")
         if column.type == DATE and (compute.min(values).as_py() or GREGORIAN) < GREGORIAN:
             raise Unsure("a date before the Gregorian calendar")
         if column.type == DOUBLE and compute.all(compute.is_finite(values)).as_py() is False:

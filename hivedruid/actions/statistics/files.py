@@ -35,8 +35,8 @@ def statistics_outside(tables: Iterable[Table], facts: Facts) -> Iterator[tuple[
         if table.has_snapshots:
             yield table, _managed(table, facts, footers)
         elif table.has_folder:
-            # the catalog keeps nothing of a temporary table; the partitions of a table may be elsewhere, or not in it
-            is_unsure = table.is_temporary or table.has_partitions
+            # the catalog keeps nothing of a temporary table or of a file without one; partitions may be elsewhere
+            is_unsure = table.is_temporary or table.is_loose or table.has_partitions
             yield table, stored_files(table, None if is_unsure else footers)
 
 

@@ -39,6 +39,8 @@ def _action(statement: u.EffectiveStatement, snapshot: Snapshot) -> Action:
     match statement:
         case u.DescribeTable():
             return show.describe_table(statement, snapshot)
+        case u.DescribeFile():
+            return show.describe_file(statement, snapshot)
         case u.DescribeDatabase():
             return show.describe_database(statement, snapshot)
         case u.DescribeFunction():

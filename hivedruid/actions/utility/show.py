@@ -367,6 +367,13 @@ def show_create_table(statement: u.ShowCreateTable, snapshot: Snapshot) -> Show:
     return _show(("createtab_stmt",), lines, is_text=True, query=table.view_text)
 
 
+def describe_file(statement: u.DescribeFile, snapshot: Snapshot) -> Show:
+    file = snapshot.loose_files[statement.file.path]
+    file.table.check_readable(statement.span)
+    lines = [(line,) for line in file.statement.split("\n")]
+    return _show(("createtab_stmt",), lines, is_text=True)
+
+
 def show_create_database(statement: u.ShowCreateDatabase, snapshot: Snapshot) -> Show:
     require_database(statement.name, statement.span, snapshot)
     comment = snapshot.database_comments.get(statement.name, "")
@@ -380,9 +387,9 @@ def show_create_database(statement: u.ShowCreateDatabase, snapshot: Snapshot) ->
     return _show(("createdb_stmt",), [(line,) for line in lines], is_text=True)
 
 
-def create_statement(table: Table) -> str:
+def create_statement(table: Table, name: str | None = None) -> str:
     """The CREATE statement of a table or view; running it creates the same one, except for secrets."""
-    name = f"`{table.database}`.`{table.name}`"
+    name = name or f"`{table.database}`.`{table.name}`"
     if table.is_view:
         columns = ", ".join(_name(c.name) + _comment_clause(c.comment) for c in table.columns)
         lines = [

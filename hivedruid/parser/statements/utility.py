@@ -28,6 +28,22 @@ class DescribeTable(Statement):
 
 
 @dataclass(frozen=True)
+class LoosePath:
+    """The path of a file without a table; a relative one starts from `folder`."""
+
+    path: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class DescribeFile(Statement):
+    """DESCRIBE 'path': the CREATE TABLE of a file without a table."""
+
+    file: LoosePath
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class DescribeDatabase(Statement):
     """DESCRIBE DATABASE [EXTENDED] name."""
 
@@ -163,6 +179,7 @@ ShowStatement = (
 )
 EffectiveStatement = (
     DescribeTable
+    | DescribeFile
     | DescribeFunction
     | DescribeDatabase
     | ShowStatement

@@ -1,0 +1,294 @@
+"""Files without a table: `SELECT * FROM 'orders.csv'`. Each is a table of Parquet or ORC files in one statement only.
+Text is copied once in a session, and again when the file has changed."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog.table import COPIED, LOOSE_FILES, Column, Table
+from hivedruid.errors import HiveDruidError, did_you_mean
+from hivedruid.parser.loose_files import stem
+from hivedruid.scratch import folder_of_rows, make_room, remove_rows, scratch_folder
+from hivedruid.spark.paths import is_visible_here
+from hivedruid.tables.hive_tables import FORMAT_SERDES
+
+if TYPE_CHECKING:
+    from hivedruid.embedded.loose_files import CopiedFile
+
+_STATE = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True)
+class _Format:
+    """How the files with an ending are read: in place with these columns, or copied."""
+
+    name: str
+    separator: str | None = None
+
+    @property
+    def is_text(self) -> bool:
+        return self.name in ("csv", "json")
+
+
+FORMATS: Mapping[str, _Format] = {
+    ".csv": _Format("csv"), ".tsv": _Format("csv", "\t"),
+    ".json": _Format("json"), ".jsonl": _Format("json"), ".ndjson": _Format("json"),
+    ".parquet": _Format("parquet"), ".orc": _Format("orc"),
+}  # fmt: skip
+"""The formats by the endings of files; those of text may be followed by `.gz`."""
+_COMPRESSED = ".gz"
+_SHOWN = 8
+"""The columns in the note about a file."""
+_ENDINGS = f"{', '.join(FORMATS)}, and those of text with {_COMPRESSED}"
+
+
+class _UnusableError(Exception):
+    """Why a path is not that of a file that can be read, and what to do."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason, self.hint = reason, hint
+
+
+@dataclass(frozen=True)
+class LooseFile:
+    """A file as a table; `remarks` are what was decided about it, `statement` creates a table that stays."""
+
+    table: Table
+    remarks: str = ""
+    statement: str = ""
+
+    @property
+    def summary(self) -> str:
+        """How the file is read, in a line; empty if it cannot be read."""
+        if not self.table.columns:
+            return ""
+        shown = [f"{column.name} {column.type}" for column in self.table.columns[:_SHOWN]]
+        more = len(self.table.columns) - len(shown)
+        columns = ", ".join(shown) + (f" and {more} more" if more else "")
+        remarks = f"; {self.remarks}" if self.remarks else ""
+        name = self.table.full_name
+        return f"{name} is read as ({columns}){remarks}; DESCRIBE {name} prints its CREATE TABLE"
+
+
+@dataclass
+class LooseFiles:
+    """The files that a session has read."""
+
+    home: Path
+    _known: dict[tuple[str, str], tuple[_STATE, LooseFile]] = field(default_factory=dict)
+
+    def find(self, name: str, folder: str, settings: Mapping[str, str], is_table: Callable[[str], bool]) -> LooseFile:
+        """The file with this name, if it is relative below the folder. A file that cannot be read is a table without
+        columns that is `unreadable`: reading it is an error at its place in the statement."""
+        try:
+            path = _path(name, folder, settings)
+            paths = _paths(path, is_table, name)
+            format_ = _format(paths[0])
+            state = tuple(_state(each) for each in paths)
+            before, known = self._known.get((name, path), ((), None))
+            if known is not None and before == state:
+                return known
+            found = self._read(name, path, paths, format_)
+            self._known[name, path] = state, found
+        except _UnusableError as error:
+            table = Table(LOOSE_FILES, name, "files", (), unreadable=(error.reason, error.hint))
+            return LooseFile(table)
+        return found
+
+    def close(self) -> None:
+        """Remove the copies."""
+        for _, known in self._known.values():
+            if known.table.location and Path(known.table.location).is_relative_to(scratch_folder(self.home)):
+                remove_rows(known.table.location)
+        self._known.clear()
+
+    def _read(self, name: str, path: str, paths: list[str], format_: _Format) -> LooseFile:
+        from hivedruid.embedded.loose_files import UnreadableFileError
+
+        rows = folder_of_rows(self.home)
+        make_room(rows)
+        rows.mkdir()
+        try:
+            if format_.is_text:
+                return self._copied(name, path, paths, format_, rows)
+            return _in_place(name, path, paths, format_, rows)
+        except UnreadableFileError as error:
+            remove_rows(str(rows))
+            raise _UnusableError(error.reason, error.hint) from error
+        except HiveDruidError as error:
+            remove_rows(str(rows))
+            raise _UnusableError(error.message, error.hint or "check the file") from error
+
+    def _copied(self, name: str, path: str, paths: list[str], format_: _Format, rows: Path) -> LooseFile:
+        from hivedruid.embedded.loose_files import copy_delimited, copy_json
+
+        target = rows / "rows.parquet"
+        is_json = format_.name == "json"
+        copied = copy_json(paths, target) if is_json else copy_delimited(paths, target, format_.separator)
+        columns = tuple(Column(column, type_) for column, type_ in copied.columns)
+        table = Table(
+            LOOSE_FILES, name, "files", columns, external=True, format="parquet", location=str(rows),
+            properties={COPIED: "true"},
+        )  # fmt: skip
+        declared = _declared(table, path, copied, is_single=len(paths) == 1)
+        return LooseFile(table, "" if is_json else _remarks(copied), _statement(table, declared, path))
+
+
+def _in_place(name: str, path: str, paths: list[str], format_: _Format, rows: Path) -> LooseFile:
+    """Parquet and ORC files stay where they are; several are links in a folder."""
+    from hivedruid.actions.ddl.file_columns import file_columns
+    from hivedruid.parser.statements.ddl import LikeFile
+
+    found = [
+        tuple(Column(column.name, column.type) for column in file_columns(LikeFile(format_.name, each), {}))
+        for each in paths
+    ]
+    for each, columns in zip(paths, found, strict=True):
+        if columns != found[0]:
+            raise _UnusableError(
+                f"{Path(each).name} has other columns than {Path(paths[0]).name}", "read the files one by one"
+            )
+    location = paths[0]
+    if len(paths) > 1:
+        for place, each in enumerate(paths):
+            (rows / f"{place:06}-{Path(each).name}").symlink_to(each)
+        location = str(rows)
+    else:
+        remove_rows(str(rows))
+    table = Table(LOOSE_FILES, name, "files", found[0], external=True, format=format_.name, location=location)
+    declared = table if len(paths) == 1 else None
+    return LooseFile(table, "", _statement(table, declared, path))
+
+
+# --- paths --------------------------------------------------------------------------------------------------------
+
+
+def _path(name: str, folder: str, settings: Mapping[str, str]) -> str:
+    """The absolute path on this machine."""
+    scheme, _, rest = name.partition(":")
+    if scheme.lower() == "file":
+        name = "/" + rest.lstrip("/")
+    elif "/" not in scheme and rest.startswith("/"):
+        raise _UnusableError(
+            "only files on this machine can be read without a table", "CREATE EXTERNAL TABLE … LOCATION reads others"
+        )
+    if not is_visible_here(settings):
+        raise _UnusableError(
+            "Spark (spark.remote) does not read the files of this machine", "unset spark.remote, or LOAD DATA LOCAL"
+        )
+    return str(Path(folder, os.path.expanduser(name)).absolute())  # noqa: PTH111 - Path has no error for ~unknown
+
+
+def _paths(path: str, is_table: Callable[[str], bool], name: str) -> list[str]:
+    """The files of a path, or of a pattern in the order of their names."""
+    if Path(path).is_file():
+        _check_file(path)
+        return [path]
+    if Path(path).is_dir():
+        inside = next(_endings_in(Path(path)), None)
+        hint = f"use '{name.rstrip('/')}/*{inside}'" if inside else "name a file, or a pattern such as 'folder/*.csv'"
+        raise _UnusableError("it is a folder", hint)
+    if glob.has_magic(path):
+        found = [each for each in sorted(glob.glob(path, recursive=True)) if Path(each).is_file()]  # noqa: PTH207
+        if not found:
+            raise _UnusableError("no file matches the pattern", "check the pattern; relative paths are " + _WHERE)
+        formats = {_format(each).name for each in found}
+        if len(formats) > 1:
+            raise _UnusableError("the pattern matches files of several formats", "add an ending to the pattern")
+        for each in found:
+            _check_file(each)
+        return found
+    if is_table(name):
+        raise _UnusableError("there is no such file", f"remove the quotes to read the table: FROM {name}")
+    raise _UnusableError("there is no such file", _closest(path) or "relative paths are " + _WHERE)
+
+
+_WHERE = "those from the folder of the script, or from the current folder at the prompt"
+
+
+def _endings_in(folder: Path) -> Iterator[str]:
+    for each in sorted(folder.iterdir()):
+        yield from (ending for ending in FORMATS if each.name.lower().endswith(ending))
+
+
+def _closest(path: str) -> str | None:
+    """A hint with a file beside the one that does not exist."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return f"the folder {folder} does not exist"
+    names = [each.name for each in folder.iterdir() if _ending(each.name) is not None]
+    return did_you_mean(Path(path).name, names)
+
+
+def _check_file(path: str) -> None:
+    if not os.access(path, os.R_OK):
+        raise _UnusableError("it cannot be read", "check its permissions")
+    if not Path(path).stat().st_size:
+        raise _UnusableError("it is empty" if _ending(path) else _unknown(path), "check the file")
+    _format(path)
+
+
+def _ending(path: str) -> str | None:
+    name = path.lower()
+    plain = name.removesuffix(_COMPRESSED)
+    ending = next((each for each in FORMATS if plain.endswith(each)), None)
+    return ending if ending is not None and (plain == name or FORMATS[ending].is_text) else None
+
+
+def _format(path: str) -> _Format:
+    ending = _ending(path)
+    if ending is None:
+        raise _UnusableError(
+            _unknown(path), f"the endings are {_ENDINGS}; for others use CREATE EXTERNAL TABLE … LOCATION"
+        )
+    return FORMATS[ending]
+
+
+def _unknown(path: str) -> str:
+    return f"its ending '{Path(path).suffix}' is not that of a known format"
+
+
+def _state(path: str) -> tuple[str, int, int]:
+    status = Path(path).stat()
+    return path, status.st_size, status.st_mtime_ns
+
+
+# --- statements ---------------------------------------------------------------------------------------------------
+
+
+def _remarks(copied: CopiedFile) -> str:
+    """What was decided about delimited text, where it is not what its ending says."""
+    parts = [] if copied.has_header else ["the file has no header line"]
+    if copied.separator not in (",", "\t"):
+        parts.append(f"the separator is '{copied.separator}'")
+    return "; ".join(parts)
+
+
+def _declared(table: Table, path: str, copied: CopiedFile, *, is_single: bool) -> Table | None:
+    """A table of Hive over the text with the same rows; None if there is none."""
+    if not copied.is_plain or not is_single or path.endswith(_COMPRESSED):
+        return None
+    library = FORMAT_SERDES["textfile"]
+    serde = {"serialization.lib": library, "field.delim": copied.separator, "serialization.null.format": ""}
+    properties = {"skip.header.line.count": "1"} if copied.has_header else {}
+    return Table(
+        "", table.name, "files", table.columns, external=True, format="textfile", location=path, serde=serde,
+        properties=properties,
+    )  # fmt: skip
+
+
+def _statement(table: Table, declared: Table | None, path: str) -> str:
+    """CREATE TABLE over the file, or one that copies its rows if no table has the same values."""
+    from hivedruid.actions.utility.show import create_statement, quoted
+
+    name = stem(table.name)
+    if declared is None:
+        columns = "".join(f"\n--   {column.name} {column.type}" for column in table.columns)
+        return f"CREATE TABLE `{name}` AS SELECT * FROM {quoted(path)}\n-- its columns:{columns}"
+    return create_statement(declared, f"`{name}`")
