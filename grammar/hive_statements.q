@@ -232,6 +232,8 @@ MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND 
 -- rule: describe_table
 DESCRIBE FORMATTED db.t;
 DESC t added;
+-- rule: describe_file
+DESCRIBE 'orders.csv';
 -- rule: describe_function
 DESCRIBE FUNCTION EXTENDED lpad;
 DESC FUNCTION 'lpad';
@@ -430,6 +432,8 @@ SELECT a FROM t FOR SYSTEM_TIME AS OF '2024-01-01 10:00:00' AS x WHERE b > 1;
 SELECT x.a FROM t x JOIN db.t FOR SYSTEM_VERSION AS OF 1234567890123456789 y ON x.a = y.a;
 -- rule: table_sample
 SELECT a FROM t TABLESAMPLE (10 PERCENT) s;
+-- rule: loose_file
+SELECT o.a FROM 'orders.csv' AS o JOIN 'logs/*.parquet' AS l ON o.a = l.a;
 -- rule: join
 SELECT t.a FROM t JOIN u ON t.a = u.a;
 -- rule: join_kind

@@ -16,6 +16,7 @@ from hivedruid import configuration, script
 from hivedruid.catalog.failures import catalog_errors
 from hivedruid.catalog.opening import copy_catalog, is_shared, of_home, open_catalog
 from hivedruid.catalog.store import Catalog
+from hivedruid.catalog.table import LOOSE_FILES
 from hivedruid.catalogs import Catalogs
 from hivedruid.engine.kinds import kind_of, require
 from hivedruid.errors import (
@@ -329,7 +330,8 @@ class Session:
     def _note_facts(self, snapshot: Snapshot) -> None:
         """Print notes about facts that affect the plan or the result."""
         for file in snapshot.loose_files.values():
-            self._note_loose_file(file)
+            if (LOOSE_FILES, file.table.name) in snapshot.tables:
+                self._note_loose_file(file)
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog only: {snapshot.unreachable}")
         here = self._place() if snapshot.read else ""

@@ -108,6 +108,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         functions=reader.functions, called=reader.called(statement, facts.database),
         new_function=_new_function(statement, reader, facts), version=_version(facts),
         listed_files=_listed_files(statement, tables, partitions, facts), loose_files=reader.loose_files,
+        first_lines=_first_lines(statement, tables, facts),
     )  # fmt: skip
 
 
@@ -261,6 +262,18 @@ def _file_columns(statement: Statement, tables: Mapping[tuple[str, str], Table],
     from hivedruid.actions.ddl.file_columns import file_columns
 
     return file_columns(file, facts.settings)
+
+
+def _first_lines(statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts) -> tuple[str, ...]:
+    if family_of(statement) != "ddl" or tables:
+        return ()
+    from hivedruid.parser.statements.ddl import CreateTable
+
+    if not isinstance(statement, CreateTable) or statement.location is None:
+        return ()
+    from hivedruid.actions.ddl.text_notes import first_lines
+
+    return first_lines(statement, facts.settings)
 
 
 def _new_function(statement: Statement, reader: TableReader, facts: Facts) -> UserFunction | None:

@@ -81,19 +81,25 @@ def table_of_name(database: str, name: str, snapshot: Snapshot, *, temporary: bo
 def refuse_temporary(statement: str, span: Span | None, snapshot: Snapshot) -> None:
     """Refuse a definition that reads temporary tables or calls temporary functions: other sessions do not have them."""
     refuse_temporary_functions(statement, span, snapshot)
+    refuse_loose_files(statement, span, snapshot)
     for key in sorted(snapshot.queried & snapshot.tables.keys()):
         table = snapshot.tables[key]
-        if table.is_loose:
-            raise SemanticError(
-                f"{statement} references the file {table.full_name}, which is not a table", span=span,
-                hint=f"create a table over it; DESCRIBE {table.full_name} prints the statement",
-            )  # fmt: skip
         if table.is_temporary:
             kind = "view" if table.is_view else "table"
             raise SemanticError(
                 f"{statement} references temporary {kind} {table.full_name}", span=span,
                 hint=f"create the {kind} without TEMPORARY",
             )  # fmt: skip
+
+
+def refuse_loose_files(statement: str, span: Span | None, snapshot: Snapshot) -> None:
+    """Refuse a definition that reads a file without a table: its path depends on the session."""
+    for file in snapshot.loose_files.values():
+        name = file.table.full_name
+        raise SemanticError(
+            f"{statement} references the file {name}, which is not a table", span=span,
+            hint=f"create a table over it; DESCRIBE {name} prints the statement",
+        )  # fmt: skip
 
 
 def refuse_temporary_functions(statement: str, span: Span | None, snapshot: Snapshot) -> None:

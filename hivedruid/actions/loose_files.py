@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import COPIED, LOOSE_FILES, Column, Table
 from hivedruid.errors import HiveDruidError, did_you_mean
+from hivedruid.filesystems import local_path
 from hivedruid.parser.loose_files import stem
 from hivedruid.scratch import folder_of_rows, make_room, remove_rows, scratch_folder
 from hivedruid.spark.paths import is_visible_here
@@ -123,7 +124,8 @@ class LooseFiles:
             raise _UnusableError(error.reason, error.hint) from error
         except HiveDruidError as error:
             remove_rows(str(rows))
-            raise _UnusableError(error.message, error.hint or "check the file") from error
+            reason = error.message.rpartition("cannot be read: ")[2]
+            raise _UnusableError(reason, f"check that it is {format_.name.upper()}") from error
 
     def _copied(self, name: str, path: str, paths: list[str], format_: _Format, rows: Path) -> LooseFile:
         from hivedruid.embedded.loose_files import copy_delimited, copy_json
@@ -171,10 +173,8 @@ def _in_place(name: str, path: str, paths: list[str], format_: _Format, rows: Pa
 
 def _path(name: str, folder: str, settings: Mapping[str, str]) -> str:
     """The absolute path on this machine."""
-    scheme, _, rest = name.partition(":")
-    if scheme.lower() == "file":
-        name = "/" + rest.lstrip("/")
-    elif "/" not in scheme and rest.startswith("/"):
+    path = local_path(os.path.expanduser(name))  # noqa: PTH111 - Path has no error for ~unknown
+    if path is None:
         raise _UnusableError(
             "only files on this machine can be read without a table", "CREATE EXTERNAL TABLE … LOCATION reads others"
         )
@@ -182,7 +182,8 @@ def _path(name: str, folder: str, settings: Mapping[str, str]) -> str:
         raise _UnusableError(
             "Spark (spark.remote) does not read the files of this machine", "unset spark.remote, or LOAD DATA LOCAL"
         )
-    return str(Path(folder, os.path.expanduser(name)).absolute())  # noqa: PTH111 - Path has no error for ~unknown
+    is_relative = not name.startswith(("/", "~")) and ":" not in name
+    return str(Path(folder, name).absolute() if is_relative else path)
 
 
 def _paths(path: str, is_table: Callable[[str], bool], name: str) -> list[str]:

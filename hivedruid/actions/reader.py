@@ -107,16 +107,17 @@ class TableReader:
 
     def loose_file(self, path: str, folder: str) -> None:
         """Read a file without a table."""
+        self.loose_files[path] = found = self._loose_file(path, folder)
+        self.tables[LOOSE_FILES, path] = found.table
+
+    def _loose_file(self, path: str, folder: str) -> LooseFile:
         names = self.facts.names
 
         def is_table(name: str) -> bool:
             database, _, table = name.rpartition(".")
             return names.resolve(database or self.facts.database, table.lower()) is not None
 
-        found = self.facts.loose_files().find(path, folder, self.facts.settings, is_table)
-        self.loose_files[path] = found
-        self.tables[LOOSE_FILES, path] = found.table
-        self.queried.add((LOOSE_FILES, path))
+        return self.facts.loose_files().find(path, folder, self.facts.settings, is_table)
 
     def called(self, part: Statement | exp.Expr, database: str) -> tuple[UserFunction, ...]:
         """The functions of users that a statement or a query calls, and those of all queries that were read."""
@@ -237,7 +238,7 @@ class TableReader:
         from hivedruid.parser.statements.utility import LoosePath
 
         if isinstance(value, LoosePath):
-            self.loose_file(value.path, value.folder)
+            self.loose_files[value.path] = self._loose_file(value.path, value.folder)
         if isinstance(value, TableName):
             self.table((value.database or self.facts.database).lower(), value.name.lower(), rows=False)
         elif isinstance(value, exp.Expr):

@@ -70,7 +70,8 @@ class Snapshot(PlannerFacts):
     the statement calls, directly or through views, `version` is that of the cluster when it was last used, for EXPLAIN
     EXTENDED; None if it is not needed or not known. `new_function` is that of CREATE FUNCTION, `new_place` the Iceberg
     catalog of the database of CREATE TABLE. `listed_files` are those of the tables of SHOW TABLE EXTENDED.
-    `loose_files` are the files without a table that the statement names, by their paths as written.
+    `loose_files` are the files without a table that the statement names, by their paths as written, `first_lines` those
+    of a text at the LOCATION of CREATE TABLE.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -114,6 +115,7 @@ class Snapshot(PlannerFacts):
     version: DruidVersion | None = None
     listed_files: Mapping[tuple[str, str], tuple[StoredFile, ...]] = field(default_factory=dict)
     loose_files: Mapping[str, LooseFile] = field(default_factory=dict)
+    first_lines: tuple[str, ...] = ()
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

@@ -55,6 +55,7 @@ class Kind(NamedTuple):
 
 
 DRUID_STORAGE_HANDLER = "org.apache.hadoop.hive.druid.DruidStorageHandler"
+OPEN_CSV = "org.apache.hadoop.hive.serde2.OpenCSVSerde"
 KAFKA_STORAGE_HANDLER = "org.apache.hadoop.hive.kafka.KafkaStorageHandler"
 _NO_TASKS = Refusal(SemanticError, "{table} is not a Druid table: it has no tasks")
 _NO_OFFSETS = Refusal(

@@ -132,6 +132,7 @@ def copy_json(paths: Sequence[str], target: Path) -> CopiedFile:
         found = [(str(row[0]), str(row[1])) for row in _run(connection, "DESCRIBE rows").fetchall()]
         if [name for name, _ in found] == ["json"]:
             raise UnreadableFileError("its values are not JSON objects", "write an object for each row")
+        found = [(name, _narrowed(connection, name, type_)) for name, type_ in found]
         names = _names([name for name, _ in found])
         texts = [name for name, type_ in found if type_ == "VARCHAR"]
         kinds, _ = _kinds_of(connection, "rows", [_quoted(name) for name in texts], _TEXT_KINDS)
@@ -202,13 +203,24 @@ def _of_duckdb(name: str) -> HiveType:
     return _OF_DUCKDB.get(name, t.STRING)
 
 
+def _narrowed(connection: DuckDBPyConnection, name: str, type_: str) -> str:
+    """BIGINT for wider integers that fit: DuckDB derives them from the signs of few values."""
+    if type_ not in ("UBIGINT", "HUGEINT"):
+        return type_
+    test = f"SELECT bool_and(TRY_CAST({_quoted(name)} AS BIGINT) IS NOT NULL OR {_quoted(name)} IS NULL) FROM rows"
+    (fits,) = _run(connection, test).fetchone() or (False,)
+    return "BIGINT" if fits else type_
+
+
 def _of_json(field: str, given: str, type_: HiveType) -> str:
     """A value of DuckDB's type `given`; values of several types have the type JSON."""
     if given == "JSON":
         return f"{field} ->> '$'"
     if type_ == t.STRING:
         return f"CAST(to_json({field}) AS VARCHAR)"
-    return f"CAST({field} AS DECIMAL({type_.params[0]}, 0))" if type_.name == "decimal" else field
+    if type_.name == "decimal":
+        return f"CAST({field} AS DECIMAL({type_.params[0]}, 0))"
+    return f"CAST({field} AS {_DUCKDB_NAMES[type_]})"
 
 
 # --- the first lines ----------------------------------------------------------------------------------------------
@@ -305,6 +317,7 @@ def _has_quotes(path: str) -> bool:
 
 
 _LINE = re.compile(r"(?:on Line: |in line )(\d+)")
+_PLACE = re.compile(r' in file "[^"]*"|, at byte \d+ in line \d+')
 _WIDTHS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 
 
@@ -320,11 +333,12 @@ def _reason(text: str) -> UnreadableFileError:
     at = f"line {match[1]}: " if (match := _LINE.search(text)) else ""
     if widths := _WIDTHS.search(text):
         hint = "add the missing separators, or quote fields that contain one"
-        return UnreadableFileError(f"{at}{widths[2]} fields instead of {widths[1]}", hint)
+        fields = "1 field" if widths[2] == "1" else f"{widths[2]} fields"
+        return UnreadableFileError(f"{at}{fields} instead of {widths[1]}", hint)
     if "unterminated quote" in text:
         return UnreadableFileError(f"{at}a quote has no end", 'close it, and write a quote inside quotes as ""')
-    first = re.sub(r" in file \"[^\"]*\"", "", text.partition("\n")[0].partition(": ")[2])
-    return UnreadableFileError(f"{at}{first.strip()}", "correct the file")
+    first = _PLACE.sub("", text.partition("\n")[0].partition(": ")[2])
+    return UnreadableFileError(f"{at}{first.strip().rstrip('.')}", "correct the file")
 
 
 def _quoted(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, HANDLERS, OPEN_CSV
 from hivedruid.errors import ParseError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.parser.layout import ordered_by, partitioned_by
 from hivedruid.parser.queries import parse_query
@@ -206,6 +206,11 @@ class TableClauses:
         if word not in _FILE_FORMATS:
             if not word.isidentifier():
                 cursor.fail("a file format")
+            if word == "CSV":
+                raise UnsupportedError(
+                    "STORED AS CSV is not Hive SQL: CSV is text with a SerDe", span=cursor.span(token),
+                    hint=f"use ROW FORMAT SERDE '{OPEN_CSV}' STORED AS TEXTFILE; its columns are strings",
+                )  # fmt: skip
             why = ": Spark has no reader of such files" if word in _OTHER_FORMATS else ""
             raise UnsupportedError(
                 f"STORED AS {word} is not supported{why}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER, TableKind
+from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER, OPEN_CSV, TableKind
 from hivedruid.catalog.properties import PROPERTIES
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BIGINT, BINARY, INT, STRING, HiveType
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import CreateTable
 
 _PACKAGE = "org.apache.hadoop.hive."
-OPEN_CSV = _PACKAGE + "serde2.OpenCSVSerde"
 OPEN_X = "org.openx.data.jsonserde.JsonSerDe"
 _OPEN_X_REFUSED = {"dots.in.keys": "true", "case.insensitive": "false"}
 SERDE_FORMATS: dict[str, str] = {
@@ -148,7 +147,9 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
         raise UnsupportedError(
             f"SerDe '{library}' is not supported",
             span=span,
-            hint=did_you_mean(library, SERDE_FORMATS) or f"supported: {', '.join(SERDE_FORMATS)}",
+            hint=_full_name(library)
+            or did_you_mean(library, SERDE_FORMATS)
+            or f"supported: {', '.join(SERDE_FORMATS)}",
         )
     stored_as = statement.stored_as or format_
     if format_ in TEXTS and stored_as in TEXTS:
@@ -165,6 +166,13 @@ def file_format(statement: CreateTable, serde: Mapping[str, str]) -> str:
             hint=f"use STORED AS {format_.upper()}, or remove one of them",
         )
     return format_
+
+
+def _full_name(library: str) -> str | None:
+    """A hint with the class of this name, without its package or in another case."""
+    name = library.rpartition(".")[2].lower()
+    known = next((each for each in SERDE_FORMATS if each.rpartition(".")[2].lower() == name), None)
+    return f"use ROW FORMAT SERDE '{known}'" if known else None
 
 
 def check_managed(statement: CreateTable) -> None:

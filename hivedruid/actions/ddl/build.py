@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
@@ -15,12 +15,19 @@ from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseActio
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.check import checks
-from hivedruid.actions.lookup import already_exists, database_of, refuse_temporary, require_database, table_of_name
+from hivedruid.actions.lookup import (
+    already_exists,
+    database_of,
+    refuse_loose_files,
+    refuse_temporary,
+    require_database,
+    table_of_name,
+)
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.table import Column, Table
-from hivedruid.errors import SemanticError
+from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.script import SourceStatement
@@ -55,11 +62,20 @@ def build(
 
         return create_as(statement, snapshot, note)
     actions = _actions(statement, snapshot, view_columns or _planned_columns(statement.source, snapshot), note)
-    for change in actions if note is not None else ():
-        if isinstance(change, ReplaceTable) and note is not None:
-            for text in alter.unaffected_row_notes(change):
-                note(text, None)
+    if note is not None:
+        for change in actions:
+            for text, span in _notes(statement, change, snapshot):
+                note(text, span)
     return StatementPlan(actions)
+
+
+def _notes(statement: Statement, change: Action, snapshot: Snapshot) -> Iterator[tuple[str, Span | None]]:
+    if isinstance(change, ReplaceTable):
+        yield from ((text, None) for text in alter.unaffected_row_notes(change))
+    elif isinstance(change, AddTable) and isinstance(statement, s.CreateTable) and change.table.format == "textfile":
+        from hivedruid.actions.ddl.text_notes import text_notes
+
+        yield from text_notes(statement, change.table, snapshot.first_lines)
 
 
 def _actions(
@@ -151,6 +167,7 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
             raise SemanticError(
                 f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
             )
+    refuse_loose_files("View definition", statement.name.span, snapshot)
     if not is_temporary:
         refuse_temporary("View definition", statement.name.span, snapshot)
     columns = _renamed(statement, view_columns(statement.query))
