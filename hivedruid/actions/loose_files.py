@@ -223,7 +223,7 @@ def _closest(path: str) -> str | None:
     folder = Path(path).parent
     if not folder.is_dir():
         return f"the folder {folder} does not exist"
-    names = [each.name for each in folder.iterdir() if _ending(each.name) is not None]
+    names = [each.name for each in folder.iterdir() if ending_of(each.name) is not None]
     return did_you_mean(Path(path).name, names)
 
 
@@ -231,11 +231,12 @@ def _check_file(path: str) -> None:
     if not os.access(path, os.R_OK):
         raise _UnusableError("it cannot be read", "check its permissions")
     if not Path(path).stat().st_size:
-        raise _UnusableError("it is empty" if _ending(path) else _unknown(path), "check the file")
+        raise _UnusableError("it is empty" if ending_of(path) else _unknown(path), "check the file")
     _format(path)
 
 
-def _ending(path: str) -> str | None:
+def ending_of(path: str) -> str | None:
+    """The ending that decides how a file is read, without that of a compression; None for other files."""
     name = path.lower()
     plain = name.removesuffix(_COMPRESSED)
     ending = next((each for each in FORMATS if plain.endswith(each)), None)
@@ -243,7 +244,7 @@ def _ending(path: str) -> str | None:
 
 
 def _format(path: str) -> _Format:
-    ending = _ending(path)
+    ending = ending_of(path)
     if ending is None:
         raise _UnusableError(
             _unknown(path), f"the endings are {_ENDINGS}; for others use CREATE EXTERNAL TABLE … LOCATION"

@@ -11,7 +11,9 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -248,8 +250,15 @@ def _first_text(path: str) -> tuple[str, bool]:
     return _decoded(head if is_whole else head[: head.rfind(b"\n") + 1] or head), is_whole
 
 
-def _opened(path: str) -> BinaryIO:
-    return cast("BinaryIO", gzip.open(path)) if path.lower().endswith(".gz") else Path(path).open("rb")
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, or of one that is compressed. Raises UnreadableFileError."""
+    try:
+        with gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb") as file:
+            yield cast("BinaryIO", file)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UnreadableFileError(reason.partition("(")[0].strip(), "check the file") from error
 
 
 def _decoded(head: bytes) -> str:

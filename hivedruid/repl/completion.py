@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from hivedruid.repl import vocabulary
@@ -171,8 +172,8 @@ def _candidates(at: Place, names: Names) -> Iterator[Candidate]:
         yield from _tables(at, names)
     elif at.kind == "view":
         yield from (Candidate(name, "table", "view") for name in names.views(at.qualifier or names.database))
-    elif at.kind == "keyword":
-        yield from vocabulary.keywords()
+    elif at.kind in ("file", "keyword"):
+        yield from _files(at.prefix) if at.kind == "file" else vocabulary.keywords()
     elif at.kind == "column":
         yield from _expression(at, names)
 
@@ -204,6 +205,24 @@ def _table_values(at: Place, names: Names) -> Iterator[Candidate]:
 
     item = PROPERTIES.get(at.key)
     return _tables(at, names) if item is not None and item.type == "table" else iter(())
+
+
+def _files(prefix: str) -> Iterator[Candidate]:
+    """The files and folders whose paths begin like this, hidden ones excluded."""
+    from hivedruid.actions.loose_files import ending_of
+
+    folder = prefix[: prefix.rfind("/") + 1]
+    try:
+        found = sorted(Path(folder or ".").iterdir())
+    except OSError:
+        return
+    for each in found:
+        if each.name.startswith("."):
+            continue
+        if each.is_dir():
+            yield Candidate(f"{folder}{each.name}/", "folder")
+        elif (ending := ending_of(each.name)) is not None:
+            yield Candidate(f"{folder}{each.name}", "file", ending)
 
 
 def _split(name: str, names: Names) -> tuple[str, str]:

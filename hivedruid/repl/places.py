@@ -11,7 +11,7 @@ from hivedruid.script import last_end
 
 PlaceKind = Literal[
     "statement", "setting", "setting value", "property", "property value", "table", "view", "stream", "database",
-    "show", "handler", "column", "keyword", "none",
+    "show", "handler", "file", "column", "keyword", "none",
 ]  # fmt: skip
 
 _TOKEN = re.compile(
@@ -169,7 +169,7 @@ def _derived(tokens: list[Token], *, is_quoted: bool) -> Place:
     if last.word == "BY" and len(tokens) > 1 and tokens[-2].word == "STORED":
         return Place("handler")
     if is_quoted:
-        return Place("none")
+        return Place("file" if _is_item_of_from(tokens, level) else "none")
     named = tokens
     while named and named[-1].word in ("IF", "NOT", "EXISTS") and len(named) > 1:
         named = named[:-1]
@@ -180,6 +180,14 @@ def _derived(tokens: list[Token], *, is_quoted: bool) -> Place:
     if level.clause == "FROM" and last.name and last.word not in _NOT_ALIASES:
         return Place("keyword")
     return Place("column")
+
+
+def _is_item_of_from(tokens: list[Token], level: _Level) -> bool:
+    """Whether a table follows, which a string names by its path."""
+    last = tokens[-1]
+    if last.word in ("FROM", "JOIN"):
+        return level.before not in _FROM_OF_CALLS
+    return (last.text == "," and level.clause == "FROM") or (len(tokens) == 1 and last.word in ("DESCRIBE", "DESC"))
 
 
 def _after(named: list[Token], level: _Level) -> PlaceKind | None:

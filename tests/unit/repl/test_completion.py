@@ -108,6 +108,28 @@ def test_place(session: Session, marked: str, expected: list[str]) -> None:
     assert offered(session, marked) == expected
 
 
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("SELECT * FROM '|", ["logs/", "orders.csv", "other.json.gz"]),
+        ("SELECT * FROM edits e JOIN 'or|'", ["orders.csv"]),
+        ("SELECT * FROM edits, 'logs/|", ["logs/a.parquet"]),
+        ("DESCRIBE 'lo|", ["logs/"]),
+        ("SELECT * FROM 'none/|", []),
+        ("SELECT * FROM edits WHERE page = 'o|", []),
+        ("SELECT trim(BOTH FROM 'o|", []),
+    ],
+)
+def test_files_in_quotes(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marked: str, expected: list[str]
+) -> None:
+    (tmp_path / "logs").mkdir()
+    for name in ("orders.csv", "other.json.gz", "notes.txt", ".hidden.csv", "logs/a.parquet"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    assert offered(session, marked) == expected
+
+
 def test_no_text_fails(session: Session) -> None:
     """Every third prefix of the examples of the grammar, which has one for each production."""
     examples = Path(__file__).parents[3] / "grammar" / "hive_statements.q"
