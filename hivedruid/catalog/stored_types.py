@@ -16,6 +16,10 @@ ROWS = "rows"
 """How a column is read whose values only scans return: queries do not compute with it."""
 MIXED = "mixed rows"
 """The same for a column whose segments have different types, which are not read from files either."""
+JSON = "json rows"
+"""The same for nested data in all segments, of which queries compute the value at a path."""
+SCANNED = frozenset({ROWS, MIXED, JSON})
+"""How a column is read of whose values queries compute only whether they are null."""
 _JSON = "COMPLEX<json>"
 _NUMBERS = ("LONG", "FLOAT", "DOUBLE")
 _TEXTS = frozenset({"STRING", "ARRAY<STRING>"})
@@ -81,9 +85,9 @@ def _element(type_: str) -> str:
 
 def reading_of(column: HiveType, druid_type: str, differing: Iterable[str] = ()) -> str:
     """How a column of this type reads a field of this Druid type, whose segments have the types `differing` if they
-    differ: CAST, ROWS, MIXED, or "" if Druid computes with the field as with the column."""
+    differ: CAST, ROWS, MIXED, JSON, or "" if Druid computes with the field as with the column."""
     types = set(differing) or {druid_type}
-    rows = MIXED if len(types) > 1 else ROWS
+    rows = MIXED if len(types) > 1 else JSON if types == {_JSON} else ROWS
     if column.name == "array":
         return "" if types <= _TEXTS else rows
     if types <= _TEXTS or not (column.is_string or column.is_approximate):

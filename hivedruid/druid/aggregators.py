@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import folds
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import druid_type, quote
@@ -148,11 +149,12 @@ class Aggregators:
 
     def _not_null(self, call: Agg) -> list[Json]:
         """The filters that exclude rows with a null argument."""
-        return [
-            {"type": "not", "field": {"type": "null", "column": self.inputs.column(a).name}}
-            for a in call.args
-            if not self.inputs.never_null(a)
-        ]
+        return [self._is_present(a) for a in call.args if not self.inputs.never_null(a)]
+
+    def _is_present(self, rex: Rex) -> Json:
+        if rex.type.name == "array" or self.inputs.expressions.scanned(rex) is not None:
+            return self.inputs.to_filter(Call(BOOLEAN, "is_not_null", (rex,)))
+        return {"type": "not", "field": {"type": "null", "column": self.inputs.column(rex).name}}
 
     def _filtered(self, native: Json, condition: Rex | None, filters: list[Json] | None = None) -> Json:
         """The aggregator, filtered by all conditions."""

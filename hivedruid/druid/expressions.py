@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.functions import SPARK_PREFIXES, shown_name
-from hivedruid.catalog.stored_types import CAST, MIXED, ROWS
+from hivedruid.catalog.stored_types import CAST, SCANNED
 from hivedruid.catalog.types import DOUBLE, HiveType
 from hivedruid.druid.decimals import decimal_arithmetic, solved_comparison
 from hivedruid.druid.exactness import NotExact
@@ -53,6 +53,8 @@ __all__ = [
 ]
 
 Translate = Callable[["DruidExpressions", Call], str]
+Compute = Callable[[str, str], DruidColumn]
+"""Creates a virtual column from an expression and its Druid type."""
 MAX_DEPTH = 100
 """Druid's parser recurses for each operator, and most are written as several. Its stack overflows at some 700."""
 
@@ -70,8 +72,15 @@ NO_TIMES = Times(None, ALL)
 class DruidExpressions:
     """Translates expressions over the columns of one native query; raises NotExact if that is not possible."""
 
-    def __init__(self, columns: Mapping[str, DruidColumn], zone: str, times: Times = NO_TIMES) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, DruidColumn],
+        zone: str,
+        times: Times = NO_TIMES,
+        compute: Compute | None = None,
+    ) -> None:
         self.columns = columns
+        self._compute = compute
         self.session_zone = zone
         self.times = times
         self.is_utc = zone.upper() in ("UTC", "Z", "GMT", "ETC/UTC")
@@ -97,11 +106,20 @@ class DruidExpressions:
         column = self.columns.get(ref.id)
         if column is None:
             raise NotExact(f"column {ref.id} is not a column of this Druid query")
-        if column.reading in (ROWS, MIXED):
+        if column.reading in SCANNED:
             raise NotExact(f"{column.name} has values that Druid only returns, in rows")
         if column.type.startswith("ARRAY"):
             raise NotExact(f"{column.name} is a multi-value dimension, which Druid would unnest")
         return column
+
+    def scanned(self, rex: Rex) -> DruidColumn | None:
+        """The column of values that Druid only returns, in rows; its `null` is exact for them."""
+        column = self.columns.get(rex.id) if isinstance(rex, Ref) else None
+        return column if column is not None and column.reading in SCANNED else None
+
+    def shared(self, text: str, type_: str) -> str:
+        """An expression that others contain several times: a virtual column, if the query can have one."""
+        return text if self._compute is None else quote(self._compute(text, type_).name)
 
     def _literal(self, rex: Literal) -> str:
         value = rex.value

@@ -18,14 +18,12 @@ from hivedruid.druid import intervals
 from hivedruid.druid.arrays import array_column
 from hivedruid.druid.decimals import solved_comparison
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.expressions import DruidColumn, DruidExpressions, check_order, druid_type
+from hivedruid.druid.expressions import Compute, DruidColumn, DruidExpressions, check_order, druid_type
 from hivedruid.druid.filter_lists import distinct, merged
 from hivedruid.druid.syntax import MAX_DECIMAL_DIGITS, exact_number, integer_bound, zeros_twice
-from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs
+from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs, walk
 
 Filter = dict[str, Any]
-Compute = Callable[[str, str], DruidColumn]
-"""Creates a virtual column from an expression and its Druid type."""
 TRUE: Filter = {"type": "true"}
 FALSE: Filter = {"type": "false"}
 MAX_RANGES = 16
@@ -66,7 +64,8 @@ class _Filters:
     def _leaf(self, rex: Call) -> Filter:
         inputs = self.expressions
         key = (tuple([inputs.columns.get(i) for i in sorted(refs(rex))]), inputs.session_zone, inputs.times)
-        if key in rex.rendered:  # a join is rendered with the conditions of all joins below it
+        is_private = any(isinstance(part, Call) and part.op in SHARED for part in walk(rex))
+        if not is_private and key in rex.rendered:  # a join is rendered with the conditions of all joins below it
             return rex.rendered[key]
         solved = solved_comparison(rex) if rex.op in _COMPARED else rex
         native = self._typed(solved) or self._times(solved)
@@ -76,13 +75,17 @@ class _Filters:
             if of_column is not None:
                 return of_column  # of a virtual column, whose name is different in each query
             native = {"type": "expression", "expression": text}
-        rex.rendered[key] = native
+        if not is_private:  # its virtual column is one of this query
+            rex.rendered[key] = native
         return native
 
     def _typed(self, rex: Call) -> Filter | None:
         """A filter on a column, which reads its index or its values directly."""
         if not rex.args or not isinstance(rex.args[0], Ref):
             return None
+        scanned = self.expressions.scanned(rex.args[0])
+        if scanned is not None and rex.op in ("is_null", "is_not_null"):
+            return self._compared(rex, scanned, lambda column: column)
         if rex.args[0].type.name == "array":
             return self._of_array(rex)
         column = self.expressions.column(rex.args[0])
@@ -168,6 +171,8 @@ class _Filters:
         return distinct(values)
 
 
+SHARED = frozenset({"get_json_object"})
+"""Functions that become virtual columns inside expressions (`DruidExpressions.shared`)."""
 _COMPARED = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _ON_VIRTUAL = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "in", "like", "rlike", "is_null", "is_not_null"})
 

@@ -17,6 +17,7 @@ from hivedruid.druid.syntax import (
     NO_STRING,
     chain,
     may_be_nan,
+    quote,
     string_literal,
     zeros_twice,
 )
@@ -33,6 +34,8 @@ def _function(name: str) -> Translate:
 def _of_null(name: str) -> Translate:
     def translate(d: DruidExpressions, rex: Call) -> str:
         value = rex.args[0]
+        if (scanned := d.scanned(value)) is not None:
+            return f"{name}({quote(scanned.name)})"
         return f"{name}({arrays.array(d, value) if value.type.name == 'array' else d.text(value)})"
 
     return translate
@@ -104,6 +107,12 @@ def _cast(d: DruidExpressions, rex: Call) -> str:
     return cast(d, rex)
 
 
+def _get_json_object(d: DruidExpressions, rex: Call) -> str:
+    from hivedruid.druid.nested import get_json_object
+
+    return get_json_object(d, rex)
+
+
 DRUID: dict[str, Translate] = {
     "not": lambda d, rex: f"!({d.text(rex.args[0])})",
     "is_null": _of_null("isnull"),
@@ -120,6 +129,7 @@ DRUID: dict[str, Translate] = {
     "size": arrays.size,
     "array_contains": arrays.contains,
     "cast": _cast,
+    "get_json_object": _get_json_object,
     "greatest": _any_null,
     "least": _any_null,
 }

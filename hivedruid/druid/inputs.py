@@ -12,6 +12,7 @@ from hivedruid.druid.expressions import DruidColumn, DruidExpressions, Times, dr
 from hivedruid.druid.filters import to_filter
 from hivedruid.druid.intervals import IntervalSet
 from hivedruid.druid.sources import Render, elements_of, narrowed, read_by, source_of, with_unnest_filters
+from hivedruid.druid.syntax import quote
 from hivedruid.plan.nodes import DruidQuery
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts, refs
 
@@ -35,7 +36,7 @@ class Inputs:
         self.span, self._rest = (
             intervals.of_conjuncts(terms, self.time_id, zone) if self.time_id else (intervals.ALL, terms)
         )
-        self.expressions = DruidExpressions(self.columns, zone, Times(self.time_id, self.span))
+        self.expressions = DruidExpressions(self.columns, zone, Times(self.time_id, self.span), self.computed)
         self.virtual: dict[tuple[str, str], str] = {}
         self._free_names = (name for i in count() if (name := f"vc{i}") not in self._names)
 
@@ -78,6 +79,9 @@ class Inputs:
 
     def computed(self, text: str, type_: str) -> DruidColumn:
         """The virtual column of an expression; equal expressions share a column."""
+        for (_, its_type), name in self.virtual.items():
+            if text == quote(name) and type_ == its_type:
+                return DruidColumn(name, type_)
         if (text, type_) not in self.virtual:
             self.virtual[(text, type_)] = next(self._free_names)
         return DruidColumn(self.virtual[(text, type_)], type_)

@@ -9,6 +9,7 @@ from datetime import date
 from itertools import count
 from typing import Any
 
+from hivedruid.catalog.stored_types import ROWS, SCANNED
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import HiveType
 from hivedruid.druid.arrays import elements
@@ -57,7 +58,7 @@ def _table(scan: TableScan) -> Source:
     for column in scan.columns:
         stored = scan.table.column(column.name)
         name = stored.field_name if stored else column.name
-        columns[column.id] = DruidColumn(name, _stored_type(column), stored.reading if stored else "")
+        columns[column.id] = DruidColumn(name, _stored_type(column), _reading(scan, column))
         if name == TIME_COLUMN:
             time_id = column.id
     return Source(scan.table.data_source, columns, time_id)
@@ -75,10 +76,33 @@ def _query(query: DruidQuery, render: Render) -> Source:
         raise NotExact("a query over grouping sets with a grand total, which is a row even for no rows")
     inner = _timeless(read)
     columns: dict[str, DruidColumn] = {}
+    scanned = _scanned(query)
     for column, field in zip(query.columns, inner.fields, strict=True):
         name = TIME_COLUMN if field.name == "timestamp" and inner.query["queryType"] == "timeseries" else field.name
-        columns[column.id] = DruidColumn(name, druid_type(column.type))
+        columns[column.id] = DruidColumn(name, druid_type(column.type), ROWS if column.id in scanned else "")
     return Source({"type": "query", "query": _typed(inner, columns)}, columns)
+
+
+def _scanned(source: Below | Values) -> set[str]:
+    """Ids of the columns whose values Druid only returns, in rows, also as those of an outer query."""
+    if isinstance(source, TableScan):
+        return {column.id for column in source.columns if _reading(source, column) in SCANNED}
+    if isinstance(source, DruidUnion):
+        return _scanned(source.scans[0])
+    if isinstance(source, DruidJoin):
+        return _scanned(source.left) | _scanned(source.right)
+    if isinstance(source, DruidUnnest):
+        return _scanned(source.input)
+    if isinstance(source, Values):
+        return set()
+    below = _scanned(source.source)
+    pairs = zip(source.columns, source.exprs, strict=True) if below else ()
+    return {column.id for column, rex in pairs if isinstance(rex, Ref) and rex.id in below}
+
+
+def _reading(scan: TableScan, column: PlanColumn) -> str:
+    stored = scan.table.column(column.name)
+    return stored.reading if stored else ""
 
 
 INNER_TIME = "$time"

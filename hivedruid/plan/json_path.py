@@ -28,3 +28,11 @@ def spark_path(path: str) -> str | None:
 
 def _indexes(step: str) -> str:
     return "".join(f"[{index}]" for index in _INDEX.findall(step))
+
+
+_STEP = re.compile(r"\['[a-zA-Z0-9_\-:\s]+'\]|\[[0-9]{1,9}\]", re.ASCII)
+
+
+def is_plain(path: str) -> bool:
+    """Whether a path for Spark consists of keys and indexes of single elements, at least one."""
+    return re.fullmatch(rf"\$(?:{_STEP.pattern})+", path, re.ASCII) is not None

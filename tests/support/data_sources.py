@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from hivedruid.catalog.stored_types import CAST, reading_of, schema_of
+from hivedruid.catalog.stored_types import CAST, JSON, reading_of, schema_of
 from hivedruid.tables.druid_tables import discovered_type
 
 Json = dict[str, Any]
@@ -52,6 +54,24 @@ def _kind(name: str, *parts: tuple[str, Sequence[Any], str]) -> Kind:
 WORDS = ["a", "", None, "b", "a", "ä"]
 WHOLE = [1, 0, None, -5, 1, 9007199254740993]
 REAL = [1.5, 0.0, None, -2.0, 1.5, 1e10]
+LEAVES: Json = {
+    "long": 7, "double": 1.0, "large": 1e10, "small": 1e-7, "wide": 12345678901234567890, "yes": True, "no": False, "text": "ä\u0001\"q/",
+    "empty": "", "digits": "1.50", "quoted": '{"x":1}', "null": None, "object": {"x": 1e10, "n": None}, "nothing": {},
+    "longs": [1, 2], "texts": ["p", "q"], "mixed": [1, "a", 2.5], "objects": [{"x": 1}, {"y": 2}], "none": [], "one": [3.0], "two words": "w",
+}  # fmt: skip
+"""A value of every kind of JSON by the name of its field."""
+
+
+def _turned(by: int) -> Json:
+    """The same names with the values of others, so that a path has several types in a segment."""
+    values = list(LEAVES.values())
+    return dict(zip(LEAVES, values[by:] + values[:by], strict=True))
+
+
+PATHS = (
+    *(f"$.{name}" for name in LEAVES), *(f"$.{name}[0]" for name in LEAVES), "$.longs[1]", "$.longs[9]", "$.objects[1].y", "$.object.x",
+    "$.object.x.y", "$.text.x", "$.absent", "$.deep.object.x", "$[0]", "$[1].long", "$[0].objects[0].x",
+)  # fmt: skip
 KINDS = (
     _kind("string", ("string", WORDS, "STRING")),
     _kind("long", ("long", WHOLE, "LONG")),
@@ -76,6 +96,9 @@ KINDS = (
     _kind("multi-value and long", ("string", [["a", "b"], "c"], "ARRAY<STRING>"), ("long", [1, None], "LONG")),
     _kind("json", ("json", [{"a": "s", "b": [1, 2]}, {"a": {"b": 7}}, None, {}, {"a": "s", "b": [1, 2]}], "COMPLEX<json>")),
     _kind("auto json", ("auto", [{"a": 1.5, "ä": None}, [{"x": 1}], None, {"a": True}], "COMPLEX<json>")),
+    _kind("json of one type", ("json", [LEAVES, {"deep": LEAVES}, None, {}, LEAVES], "COMPLEX<json>")),
+    _kind("json of several types", ("json", [LEAVES, _turned(5), _turned(9), [LEAVES, _turned(3)], json.dumps({"long": 1e10}), 5],
+        "COMPLEX<json>"), ("json", [_turned(7), [LEAVES], "text", True], "COMPLEX<json>")),
     _kind("json and long", ("json", [{"a": 1}, None], "COMPLEX<json>"), ("long", [1, 2, None], "LONG")),
     _kind("json and string", ("json", [{"a": 1}, None], "COMPLEX<json>"), ("string", ["x", None], "STRING")),
     _kind("double and long", ("double", REAL, "DOUBLE"), ("long", [7, 9007199254740993, None], "LONG")),
@@ -140,10 +163,37 @@ def as_hive(value: Any, type_: str) -> Any:
 
 def _text(value: Any) -> str:
     if isinstance(value, float):
-        digits, exponent = f"{value:e}".split("e")
-        plain = float(digits.rstrip("0"))
-        return repr(value) if 1e-3 <= abs(value) < 1e7 or value == 0 else f"{plain}E{int(exponent)}"
+        if 1e-3 <= abs(value) < 1e7 or value == 0:
+            return repr(value)
+        sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+        first, *rest = map(str, digits)
+        return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{len(rest) + int(exponent)}"
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def hive_text(text: str | None, path: str) -> str | None:
+    """What Hive's get_json_object() returns for keys and indexes, where no key is one of an array's elements."""
+    try:
+        value = json.loads(text or "null")
+    except ValueError:
+        return None
+    for key, index in re.findall(r"[.]([^.\[]+)|\[(\d+)\]", path):
+        if key:
+            value = value.get(key) if isinstance(value, dict) else None
+        else:
+            value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else None
+    return value if isinstance(value, str | None) else _java_text(value)
+
+
+def _java_text(value: Any) -> str:
+    """JSON without blanks, with numbers as Java writes them."""
+    if isinstance(value, dict):
+        return (
+            "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_java_text(v)}" for key, v in value.items()) + "}"
+        )
+    if isinstance(value, list):
+        return "[" + ",".join(map(_java_text, value)) + "]"
+    return _text(value)
 
 
 def key_of(value: Any) -> tuple[int, Any]:
@@ -158,8 +208,12 @@ def table() -> str:
         schema = schema_of({"x": type_} for type_ in kind.types if type_)
         hive = discovered_type("x", schema["x"])
         reading = reading_of(hive, schema["x"], schema.differing.get("x", ()))
-        how = {"": "all", CAST: "all, over a virtual column that converts the values"}.get(reading, "only scans")
-        types = ", ".join(f"`{part.stored}`" for part in kind.parts if part.stored)
+        how = {
+            "": "all",
+            CAST: "all, over a virtual column that converts the values",
+            JSON: "scans, IS NULL, count, and all over the values at paths",
+        }.get(reading, "scans, IS NULL, count")
+        types = ", ".join(f"`{stored}`" for stored in dict.fromkeys(part.stored for part in kind.parts if part.stored))
         lines.append(f"| {kind.name} | {types} | `{hive}` | {how} |")
     return "\n".join(lines)
 

@@ -118,8 +118,8 @@ def native(sql: str, zone: str = "UTC", *, tables: tuple[Table, ...] = TABLES) -
     return dict(read(sql, zone, tables=tables).query)
 
 
-def is_pushed(sql: str, zone: str = "UTC") -> bool:
-    return druid_read(plan(sql, zone)) is not None
+def is_pushed(sql: str, zone: str = "UTC", *, tables: tuple[Table, ...] = TABLES) -> bool:
+    return druid_read(plan(sql, zone, tables=tables)) is not None
 
 
 def residual(sql: str, zone: str = "UTC") -> SparkJob:

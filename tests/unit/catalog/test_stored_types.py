@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hivedruid.catalog.stored_types import CAST, MIXED, ROWS, common_type, reading_of, schema_of
+from hivedruid.catalog.stored_types import CAST, JSON, MIXED, ROWS, common_type, reading_of, schema_of
 from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING, array_of
 from tests.support import data_sources
 
@@ -49,7 +49,8 @@ def test_readings() -> None:
     assert reading_of(DOUBLE, "LONG") == CAST
     assert reading_of(DOUBLE, "FLOAT") == reading_of(FLOAT, "FLOAT") == ""
     assert reading_of(STRING, "FLOAT") == ROWS
-    assert reading_of(STRING, "COMPLEX<json>") == ROWS
+    assert reading_of(STRING, "COMPLEX<json>") == JSON
+    assert reading_of(STRING, "COMPLEX<thetaSketch>") == ROWS
     assert reading_of(array_of(BIGINT), "ARRAY<LONG>") == ROWS
     assert reading_of(array_of(STRING), "ARRAY<STRING>", ("ARRAY<STRING>", "LONG")) == MIXED
     assert reading_of(DOUBLE, "DOUBLE", ("DOUBLE", "LONG")) == CAST
