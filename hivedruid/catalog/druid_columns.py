@@ -1,5 +1,5 @@
 """Properties for the storage of single columns: druid.columns.aggregators, druid.columns.multivalue,
-druid.columns.as."""
+druid.columns.as, druid.columns.path."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import DOUBLE, STRING, HiveType
 
 STORED_AS = "druid.columns.as"
+PATHS = "druid.columns.path"
 
 AGGREGATORS = {
     "sum": "{}Sum",
@@ -104,3 +105,35 @@ def with_stored_types(columns: Iterable[Column], properties: Mapping[str, str]) 
         return replace(column, type=type_) if fits and type_ is not None else column
 
     return tuple(converted(column) for column in columns)
+
+
+@dataclass(frozen=True)
+class NestedPath:
+    """Where the value of a column is: a path of get_json_object() in a column of nested data."""
+
+    column: str
+    path: str
+
+    def __str__(self) -> str:
+        return self.column + self.path.removeprefix("$")
+
+
+_PATH = re.compile(
+    r"(?P<column>[^:,]+?)\s*:\s*(?P<nested>[^.:,\[\]]+)(?P<path>(?:[.][a-zA-Z0-9_\-: ]+|\[[0-9]{1,9}\])+)", re.ASCII
+)
+
+
+def parse_paths(text: str) -> tuple[dict[str, NestedPath], str | None]:
+    """The path of each column (lower case), and the expected format, or None if the text is valid."""
+    result: dict[str, NestedPath] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        match = _PATH.fullmatch(pair)
+        if match is None or match["column"].lower() in result:
+            return {}, "a list of column:field.path with each column at most once and paths such as field.a[0].b"
+        result[match["column"].lower()] = NestedPath(match["nested"].lower(), "$" + match["path"])
+    return result, None if result else "a list of column:field.path"
+
+
+def paths_of(properties: Mapping[str, str]) -> dict[str, NestedPath]:
+    """The path of each column of druid.columns.path; the columns are not fields of the data source."""
+    return parse_paths(properties.get(PATHS, ""))[0]

@@ -16,7 +16,7 @@ from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "object", "array", "schema", "table", "timereference", "id",
+    "aggregators", "multivalue", "storedas", "paths", "object", "array", "schema", "table", "timereference", "id",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -131,6 +131,9 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.columns.as", "storedas", None,
             "Storage types of columns whose types Druid does not support: `column:type, …` (price:double), a DECIMAL as"
             " double or string, a BINARY as string (base64), a DATE as string."),
+        TableProperty("druid.columns.path", "paths", None,
+            "Columns that are values in nested data: `column:field.path, …` (city:payload.address.city), with the "
+            "results of CAST(get_json_object(…))."),
         TableProperty("hivedruid.time.references", "timereference", None,
             "`column: table(key, date)`: a row whose column equals a key of the table has a time on that row's date, in"
             " UTC, so that joins on the key read only these days."),

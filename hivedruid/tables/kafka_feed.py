@@ -7,11 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hivedruid.catalog.avro import LITERAL, schema_property
-from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_multi_values, parse_stored_as
+from hivedruid.catalog.druid_columns import (
+    PATHS,
+    STORED_AS,
+    parse_aggregators,
+    parse_multi_values,
+    parse_stored_as,
+    paths_of,
+)
 from hivedruid.catalog.properties import (
     COLUMN_MAPPING,
     INGESTION_PREFIX,
     SEGMENT_RANGES,
+    TIER_COLD,
     TOPIC_PATTERN,
     has_ingestion,
     names_by_field,
@@ -36,6 +44,7 @@ def check_druid_properties(properties: Mapping[str, str], columns: Iterable[Colu
         (_feed_problem(properties) if has_ingestion(properties) else None)
         or _json_problem(properties)
         or _column_problem(properties, {column.name: column for column in columns})
+        or _path_problem(properties, {column.name: column for column in columns})
     )
     if problem is not None:
         raise SemanticError(problem[0], span=span, hint=problem[1])
@@ -163,6 +172,25 @@ def _column_problem(properties: Mapping[str, str], columns: Mapping[str, Column]
                 f"map each to its own field in {COLUMN_MAPPING}",
             )
         owners[field] = name
+    return None
+
+
+def _path_problem(properties: Mapping[str, str], columns: Mapping[str, Column]) -> Problem | None:
+    paths = paths_of(properties)
+    if paths and (has_ingestion(properties) or TIER_COLD in properties):
+        of_whom = "a table that ingests from Kafka" if has_ingestion(properties) else "a tiered table"
+        return f"{PATHS} does not apply to {of_whom}", "create a second table over the data source, with the paths"
+    for name, path in paths.items():
+        if name not in columns or name == TIME_COLUMN:
+            return f"{PATHS}: column '{name}' is not a column of the table with a value of its own", (
+                "declare it with its type: ALTER TABLE … ADD COLUMNS, before the property"
+            )
+        nested = columns.get(path.column)
+        if nested is None or nested.type != STRING or nested.name in paths:
+            return (
+                f"{PATHS}: '{path.column}', in which the value of '{name}' is, is not a STRING column of the table",
+                (f"declare the column of nested data: {path.column} STRING"),
+            )
     return None
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values, parse_stored_as
+from hivedruid.catalog.druid_columns import parse_aggregators, parse_multi_values, parse_paths, parse_stored_as
 from hivedruid.catalog.kinds import KINDS, TableKind
 from hivedruid.catalog.properties import (
     CHECKED_PREFIXES,
@@ -236,6 +236,7 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "aggregators": lambda _, value: parse_aggregators(value)[1],
     "multivalue": lambda _, value: parse_multi_values(value)[1],
     "storedas": lambda _, value: parse_stored_as(value)[1],
+    "paths": lambda _, value: parse_paths(value)[1],
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
     "schema": lambda known, value: None if value == "none" else _json(dict, "a JSON object, or none")(known, value),

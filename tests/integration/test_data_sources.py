@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +13,19 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.clients.overlord import Overlord
-from tests.support.data_sources import KINDS, METRICS, SEGMENTS, Kind, as_hive, by_row, key_of, spec_of
+from hivedruid.errors import SemanticError, UnsupportedError
+from tests.support.data_sources import (
+    KINDS,
+    METRICS,
+    PATHS,
+    SEGMENTS,
+    Kind,
+    as_hive,
+    by_row,
+    hive_text,
+    key_of,
+    spec_of,
+)
 from tests.support.ingestion import until
 
 if TYPE_CHECKING:
@@ -131,6 +144,108 @@ def test_conditions(kind: Kind, run: Run, scanned: dict[str, dict[str, Any]], ty
     for op, holds in (("=", operator.eq), (">=", operator.ge), ("<>", operator.ne)):
         found = {row[0] for row in run(f"SELECT r FROM d WHERE {x} {op} {literal}")}
         assert found == {r for r, v in expected.items() if v is not None and holds(v, sample)}, op
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.types == {"COMPLEX<json>"}], ids=lambda kind: kind.name
+)
+def test_paths_of_nested_data(kind: Kind, run: Run, scanned: dict[str, dict[str, Any]]) -> None:
+    x, documents = f"`{kind.column}`", scanned[kind.column]
+    values = [f"get_json_object({x}, '{path}')" for path in PATHS]
+    plan = "\n".join(str(row[0]) for row in run(f"EXPLAIN SELECT r, {', '.join(values)} FROM d"))
+    assert "json_query" in plan
+    assert "Spark" not in plan
+    rows = run(f"SELECT r, {', '.join(values)} FROM d")
+    expected = {r: [hive_text(text, path) for path in PATHS] for r, text in documents.items()}
+    assert {row[0]: list(row[1:]) for row in rows} == expected
+    for at, value in enumerate(values[:6]):
+        texts = Counter(row[at] for row in expected.values())
+        assert dict(run(f"SELECT {value}, count(*) FROM d GROUP BY {value}")) == texts
+        counted = run(f"SELECT count({value}), sum(CAST({value} AS BIGINT)), max({value}) FROM d")
+        present = [text for text in texts.elements() if text is not None]
+        whole = [int(float(t)) for t in present if re.fullmatch(r"-?\d+([.]\d*)?", t) and abs(float(t)) < 2**63]
+        assert counted == [(len(present), sum(whole) if whole else None, max(present, default=None))]
+        for text in {*present, "other"}:
+            literal = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+            found = {row[0] for row in run(f"SELECT r FROM d WHERE {value} = {literal}")}
+            assert found == {r for r, row in expected.items() if row[at] == text}
+            others = {row[0] for row in run(f"SELECT r FROM d WHERE NOT {value} = {literal}")}
+            assert others == {r for r, row in expected.items() if row[at] not in (text, None)}
+
+
+DECLARED = {"l": "bigint", "d": "double", "s": "string", "b": "boolean", "x": "double"}
+
+
+@pytest.fixture(scope="module")
+def declared(run: Run) -> Run:
+    """The table `p`, some of whose columns are values in nested data, and its copy `c`."""
+    nested, paths = "json_of_several_types", "l:{0}.long, d:{0}.double, s:{0}.text, b:{0}.yes, x:{0}.object.x"
+    columns = ", ".join(f"{name} {type_}" for name, type_ in DECLARED.items())
+    run(
+        f"CREATE EXTERNAL TABLE p (`__time` timestamp, r string, {nested} string, {columns}) STORED BY 'druid'"
+        f" TBLPROPERTIES ('druid.datasource' = '{DATA_SOURCE}', 'druid.columns.path' = '{paths.format(nested)}')"
+    )
+    run("CREATE TABLE c AS SELECT * FROM p")
+    return run
+
+
+def test_declared_paths(declared: Run, scanned: dict[str, dict[str, Any]]) -> None:
+    run, documents = declared, scanned["json_of_several_types"]
+    texts = {r: [hive_text(text, f"$.{path}") for path in ("text", "double")] for r, text in documents.items()}
+    assert {row[0]: list(row[1:]) for row in run("SELECT r, s, CAST(d AS string) FROM p WHERE d = 1.0")} == {
+        r: row for r, row in texts.items() if row[1] == "1.0"
+    }
+    assert sorted(run("SELECT r, s FROM p")) == sorted((r, row[0]) for r, row in texts.items())
+    for name, type_ in DECLARED.items():
+        for statement in (
+            f"SELECT r, {name} FROM {{0}}",
+            f"SELECT {name}, count(*) FROM {{0}} GROUP BY {name}",
+            f"SELECT count({name}), count(DISTINCT {name}), min({name}), max({name}) FROM {{0}}",
+            f"SELECT {name} FROM {{0}} ORDER BY {name} DESC NULLS LAST",
+            f"SELECT r FROM {{0}} WHERE {name} IS NULL",
+            f"SELECT r FROM {{0}} WHERE {name} >= CAST('1.0' AS {type_})",
+        ):
+            pushed, copied = run(statement.format("p")), run(statement.format("c"))
+            assert pushed == copied if "ORDER" in statement else Counter(pushed) == Counter(copied), statement
+
+
+def test_files_are_not_read_for_declared_paths(declared: Run) -> None:
+    statement = "SELECT r, l FROM {} WHERE soundex(concat('x', r)) IS NOT NULL"
+    declared("SET hivedruid.druid.read = segments")
+    try:
+        assert Counter(declared(statement.format("p"))) == Counter(declared(statement.format("c")))
+    finally:
+        declared("SET hivedruid.druid.read = auto")
+
+
+def test_declared_paths_are_described(declared: Run) -> None:
+    declared("ANALYZE TABLE p COMPUTE STATISTICS FOR COLUMNS")
+    assert ("l", "json_of_several_types.long") in [row[:2] for row in declared("DESCRIBE EXTENDED p")]
+    shown = "\n".join(row[0] for row in declared("SHOW CREATE TABLE p"))
+    assert "'druid.columns.path'='l:json_of_several_types.long" in shown
+    declared("ALTER TABLE p ADD COLUMNS (y bigint)")
+    with pytest.raises(SemanticError, match="column 'z'"):
+        declared("ALTER TABLE p SET TBLPROPERTIES ('druid.columns.path' = 'z:json_of_several_types.yes')")
+    declared("ALTER TABLE p SET TBLPROPERTIES ('druid.columns.path' = 'y:json_of_several_types.long')")
+    assert declared("SELECT max(y) FROM p") == declared("SELECT max(l) FROM c")
+    with pytest.raises(UnsupportedError, match=r"its column 'y' is the value at json_of_several_types[.]long"):
+        declared("INSERT INTO p SELECT * FROM p")
+
+
+def test_nulls_are_pushed(kind: Kind, run: Run, scanned: dict[str, dict[str, Any]]) -> None:
+    x, values = f"`{kind.column}`", scanned[kind.column].values()
+    null = sum(value is None for value in values)
+    statement = f"SELECT count({x}), sum(if({x} IS NULL, 1, 0)), max(CASE WHEN {x} IS NOT NULL THEN r END) FROM d"
+    assert "Spark" not in "\n".join(str(row[0]) for row in run(f"EXPLAIN {statement}"))
+    last = max(r for r, value in scanned[kind.column].items() if value is not None)
+    assert run(statement) == [(len(values) - null, null, last)]
+
+
+def test_values_of_subqueries_are_those_of_rows(run: Run, scanned: dict[str, dict[str, Any]]) -> None:
+    for column in ("json", "array_of_long"):
+        inner = f"(SELECT r, {column} x FROM d LIMIT 100) t"
+        found = run(f"SELECT x, count(*) FROM {inner} GROUP BY x")
+        assert Counter({repr(row[0]): row[1] for row in found}) == Counter(map(repr, scanned[column].values()))
 
 
 def test_files_have_the_rows_of_queries(run: Run, scanned: dict[str, dict[str, Any]]) -> None:

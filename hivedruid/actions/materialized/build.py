@@ -21,7 +21,7 @@ from hivedruid.actions.utility.model import Show
 from hivedruid.actions.writing.insert import refuse_unknown_types, write
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import STORED_AS
+from hivedruid.catalog.druid_columns import PATHS, STORED_AS
 from hivedruid.catalog.materialized_views import TABLE_TIME_WINDOW, TIME_WINDOW, Built, ViewFacts
 from hivedruid.catalog.properties import AUTO_COMPACTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
@@ -98,7 +98,7 @@ def _create(statement: m.CreateMaterializedView, snapshot: Snapshot, note: Note 
     return StatementPlan((BuildView(action, built, creates=True, why="the first build", checks=checks),), (plan,))
 
 
-_CHANGES_VALUES = frozenset({STORED_AS, "druid.columns.aggregators", "druid.metricsSpec"})
+_CHANGES_VALUES = frozenset({STORED_AS, PATHS, "druid.columns.aggregators", "druid.metricsSpec"})
 
 
 def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) -> Table | None:

@@ -9,6 +9,7 @@ from typing import Any
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.actions.statistics.model import ComputeStatistics
+from hivedruid.catalog.druid_columns import paths_of
 from hivedruid.catalog.statistics import ColumnStatistics, StatisticsStore, TableStatistics
 from hivedruid.catalog.table import Table
 
@@ -32,7 +33,9 @@ def run(action: Action, services: Services) -> None:
 def _of_druid(action: ComputeStatistics, services: Services) -> TableStatistics:
     druid = services.druid()
     types = druid.schema(action.table.data_source)
-    columns = {c.field_name: types[c.field_name] for c in action.columns if c.field_name in types}
+    paths = paths_of(action.table.properties)
+    stored = [c.field_name for c in action.columns if c.name not in paths]
+    columns = {name: types[name] for name in stored if name in types}
     return druid.analysed(action.table.data_source, columns)
 
 

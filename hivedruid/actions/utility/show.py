@@ -11,6 +11,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.utility.constraints import information, of_column, of_table
 from hivedruid.actions.utility.model import Show
 from hivedruid.catalog.databases import NO_DETAILS
+from hivedruid.catalog.druid_columns import paths_of
 from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.stored_types import Schema
@@ -102,7 +103,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
     if statement.mode == "extended":
         detail = ("Detailed Table Information", _detail(table), "")
         mixed = _mixed_types(table, snapshot)
-        extended = [*columns, *partitions, *mixed, ("", "", ""), detail, *_runtime(table, snapshot)]
+        extended = [*columns, *partitions, *mixed, *_paths(table), ("", "", ""), detail, *_runtime(table, snapshot)]
         return _show(names, extended, query=table.view_text)
     header = ("# col_name", "data_type", "comment")
     return _show(
@@ -113,6 +114,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
             *(partitions if table.has_partitions else ()),
             ("", "", ""),
             *_mixed_types(table, snapshot),
+            *_paths(table),
             *_transforms(table),
             *_formatted(table),
             *information(table),
@@ -140,6 +142,13 @@ def _transforms(table: Table) -> list[Row]:
         (f.column, f.transform.upper() + (f"[{f.number}]" if f.number else ""), "") for f in table.partition_spec
     ]
     return [*heading, *transforms, ("", "", "")]
+
+
+def _paths(table: Table) -> list[Row]:
+    """The columns that are values in nested data."""
+    paths = paths_of(table.properties) if table.has_data_source else {}
+    heading: list[Row] = [("", "", ""), ("# Paths in Nested Data", "", ""), ("# col_name", "path", "")]
+    return [*heading, *((name, str(path), "") for name, path in paths.items())] if paths else []
 
 
 def _mixed_types(table: Table, snapshot: Snapshot) -> list[Row]:

@@ -24,7 +24,7 @@ from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.row_constraints import checked, default_of, with_defaults
 from hivedruid.actions.writing.ways import may_copy, with_way
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import STORED_AS, parse_stored_as
+from hivedruid.catalog.druid_columns import PATHS, STORED_AS, parse_stored_as, paths_of
 from hivedruid.catalog.partitions import NULL_VALUE
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import cold_part
@@ -251,6 +251,16 @@ def _replaces(settings: Mapping[str, str]) -> Replaces:
     return "intervals" if settings.get("hivedruid.overwrite.mode") == "dynamic" else "all"
 
 
+def _refuse_paths(table: Table, span: Span | None) -> None:
+    """A column that is a value in nested data has no field that a load could write."""
+    if paths := paths_of(table.properties):
+        name, path = next(iter(paths.items()))
+        raise UnsupportedError(
+            f"cannot write to {table.full_name}: its column '{name}' is the value at {path} ({PATHS})", span=span,
+            hint="write to a table without this property, whose columns are the fields of the data source",
+        )  # fmt: skip
+
+
 def write(
     table: Table,
     node: Node,
@@ -269,6 +279,7 @@ def write(
     if table.kind == "files":
         hive_tables.check_written(table.full_name, table.effective_serde, span)
     if table.has_data_source:
+        _refuse_paths(table, span)
         fields = fields_of_columns(table.properties, table.columns)
         table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
     encoded = parse_stored_as(table.properties.get(STORED_AS, ""))[0]
