@@ -38,6 +38,8 @@ class Inputs:
         )
         self.expressions = DruidExpressions(self.columns, zone, Times(self.time_id, self.span), self.computed)
         self.virtual: dict[tuple[str, str], str] = {}
+        self._references: dict[tuple[str, str], DruidColumn] = {}
+        """The virtual columns by the expressions that are only their names."""
         self._free_names = (name for i in count() if (name := f"vc{i}") not in self._names)
 
     @cached_property
@@ -79,11 +81,11 @@ class Inputs:
 
     def computed(self, text: str, type_: str) -> DruidColumn:
         """The virtual column of an expression; equal expressions share a column."""
-        for (_, its_type), name in self.virtual.items():
-            if text == quote(name) and type_ == its_type:
-                return DruidColumn(name, type_)
+        if (text, type_) in self._references:
+            return self._references[(text, type_)]
         if (text, type_) not in self.virtual:
-            self.virtual[(text, type_)] = next(self._free_names)
+            name = self.virtual[(text, type_)] = next(self._free_names)
+            self._references[(quote(name), type_)] = DruidColumn(name, type_)
         return DruidColumn(self.virtual[(text, type_)], type_)
 
     def virtual_columns(self) -> Json:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def get_json_object(d: DruidExpressions, rex: Call) -> str:
-    """The text at a path; a virtual column where there can be one, so that it is computed once for each row."""
+    """The text at a path; a virtual column where there can be one, so that the query contains it once."""
     value, path = rex.args
     column = d.columns.get(value.id) if isinstance(value, Ref) else None
     if column is None or column.reading != JSON:

@@ -139,7 +139,9 @@ def test_conditions(kind: Kind, run: Run, scanned: dict[str, dict[str, Any]], ty
         assert sizes == {r: -1 if v is None else len(v) for r, v in expected.items()}
         return
     literal = (
-        f"'{sample}'" if types[kind.column.lower()] == "string" else f"CAST({sample!r} AS {types[kind.column.lower()]})"
+        _quoted(sample)
+        if types[kind.column.lower()] == "string"
+        else f"CAST({sample!r} AS {types[kind.column.lower()]})"
     )
     for op, holds in (("=", operator.eq), (">=", operator.ge), ("<>", operator.ne)):
         found = {row[0] for row in run(f"SELECT r FROM d WHERE {x} {op} {literal}")}
@@ -166,11 +168,15 @@ def test_paths_of_nested_data(kind: Kind, run: Run, scanned: dict[str, dict[str,
         whole = [int(float(t)) for t in present if re.fullmatch(r"-?\d+([.]\d*)?", t) and abs(float(t)) < 2**63]
         assert counted == [(len(present), sum(whole) if whole else None, max(present, default=None))]
         for text in {*present, "other"}:
-            literal = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+            literal = _quoted(text)
             found = {row[0] for row in run(f"SELECT r FROM d WHERE {value} = {literal}")}
             assert found == {r for r, row in expected.items() if row[at] == text}
             others = {row[0] for row in run(f"SELECT r FROM d WHERE NOT {value} = {literal}")}
             assert others == {r for r, row in expected.items() if row[at] not in (text, None)}
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 DECLARED = {"l": "bigint", "d": "double", "s": "string", "b": "boolean", "x": "double"}
