@@ -1,22 +1,50 @@
-"""The offsets of the topic that a supervisor reads."""
+"""The offsets of the topics that supervisors read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from hivedruid.ingestion.feed import feed_of
-from hivedruid.ingestion.model import Offsets, TopicOffsets
+from hivedruid.errors import KafkaError
+from hivedruid.ingestion.feed import Feed, feed_of
+from hivedruid.ingestion.model import FeedOffsets, Offsets, TopicOffsets
+
+if TYPE_CHECKING:
+    from hivedruid.clients.kafka import Kafka
 
 
-def feed_offsets(spec: Mapping[str, Any], moment: int | None = None) -> tuple[TopicOffsets | None, Offsets | None]:
-    """The offsets of the topic of a supervisor's spec, and those of its first records at or after a moment in
-    milliseconds; None for a topicPattern. Raises KafkaError, ConnectError."""
+def feed_offsets(spec: Mapping[str, Any], moment: int | None = None) -> tuple[FeedOffsets, Offsets | None]:
+    """The offsets of the topics that a supervisor's spec reads, and those of their first records at or after a moment
+    in milliseconds. Raises KafkaError, ConnectError."""
     from hivedruid.clients.kafka import Kafka
 
     feed = feed_of(spec)
-    if feed.is_pattern:
-        return None, None
     with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
-        found = kafka.offsets_of(feed.topic)
-        return found, None if moment is None else kafka.offsets_at(feed.topic, moment)
+        topics = topics_of(kafka, [feed])[feed]
+        if isinstance(topics, KafkaError):
+            raise topics
+        if moment is None:
+            return offsets_of(feed, topics), None
+        starts = (replace(topic, latest=kafka.offsets_within(topic, moment)) for topic in topics)
+        return offsets_of(feed, topics), offsets_of(feed, starts).latest
+
+
+def topics_of(kafka: Kafka, feeds: Sequence[Feed]) -> dict[Feed, tuple[TopicOffsets, ...] | KafkaError]:
+    """The offsets of the topics of each feed of one Kafka, or why those of a topic cannot be read. All topics share
+    their requests; one more lists them if a feed has a pattern."""
+    names = {feed: kafka.topics(feed.topic) if feed.is_pattern else (feed.topic,) for feed in feeds}
+    found = kafka.offsets(name for each in names.values() for name in each)
+    return {feed: _all_or_error(feed, [found[name] for name in each]) for feed, each in names.items()}
+
+
+def _all_or_error(feed: Feed, found: Sequence[TopicOffsets | KafkaError]) -> tuple[TopicOffsets, ...] | KafkaError:
+    problem = next((item for item in found if isinstance(item, KafkaError)), None)
+    if problem is None and not found:
+        problem = KafkaError(f"no topic in Kafka at {feed.bootstrap} matches '{feed.topic}'")
+    return problem or tuple(item for item in found if isinstance(item, TopicOffsets))
+
+
+def offsets_of(feed: Feed, topics: Iterable[TopicOffsets]) -> FeedOffsets:
+    """The offsets by the partitions of the supervisor that has this feed."""
+    return FeedOffsets.of_pattern(feed.topic, topics) if feed.is_pattern else FeedOffsets.of_topic(*topics)

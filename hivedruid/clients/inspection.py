@@ -13,7 +13,7 @@ from hivedruid.errors import ConnectError, DruidError, HiveDruidError, KafkaErro
 from hivedruid.ingestion.checks import Seen
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.lifecycle import IngestionFacts, slots
-from hivedruid.ingestion.model import TopicOffsets
+from hivedruid.ingestion.model import FeedOffsets
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -27,12 +27,14 @@ def inspect(cluster: DruidCluster, spec: Mapping[str, Any]) -> Seen:
     cluster.progress("Kafka: reading the topic's metadata")
     try:
         filled = cluster.kept.filled(spec)
-        seen = _kafka(feed_of(filled), cluster.note)
+        feed = feed_of(filled)
+        seen = _kafka(feed, cluster.note)
         overlord = next(service for service in cluster.status() if service.service == "overlord")
         if overlord.problem:
             raise ConnectError(overlord.problem)
         workers = Overlord(cluster.client).workers()
-        room = slots(spec, IngestionFacts(workers=workers, topic=_together(seen.topics)))
+        offsets = FeedOffsets.of_pattern(feed.topic, seen.topics) if seen.topics else None  # one topic counts alike
+        room = slots(spec, IngestionFacts(workers=workers, topic=offsets))
         seen = replace(seen, modules=overlord.extensions, slots=room)
         if isinstance(seen.kafka, NoTopicError):
             return seen
@@ -65,12 +67,3 @@ def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
     problems: list[HiveDruidError] = [item for item in found.values() if isinstance(item, KafkaError)]
     topics = tuple(item for item in found.values() if not isinstance(item, KafkaError))
     return Seen(topics, problems[0] if problems else None)
-
-
-def _together(topics: tuple[TopicOffsets, ...]) -> TopicOffsets | None:
-    """The topics of a pattern share the tasks: their partitions are counted together."""
-    if not topics:
-        return None
-    latest = [offset for topic in topics for offset in topic.latest.values()]
-    numbered = dict(enumerate(latest))
-    return TopicOffsets(topics[0].topic, numbered, numbered)

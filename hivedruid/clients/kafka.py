@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hivedruid.clients.kafka_library import is_retriable, kafka_python
 from hivedruid.clients.kafka_security import client_config
 from hivedruid.errors import ConnectError, KafkaError
-from hivedruid.ingestion.model import Offsets, TopicDetails, TopicOffsets
+from hivedruid.ingestion.model import TopicDetails, TopicOffsets
 from hivedruid.kafka_secrets import OnlyDruidError
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Kafka:
             raise found
         return found
 
-    def offsets_at(self, topic: str, millis: int) -> Offsets:
+    def offsets_at(self, topic: str, millis: int) -> dict[int, int]:
         """Per partition the offset of the first record at or after that time (ms since 1970); the latest if there is
         none.
 
@@ -187,7 +187,7 @@ class Kafka:
         """
         return self.offsets_within(self.offsets_of(topic), millis)
 
-    def offsets_within(self, bounds: TopicOffsets, millis: int) -> Offsets:
+    def offsets_within(self, bounds: TopicOffsets, millis: int) -> dict[int, int]:
         """The same, with the end offsets that are already known, in one request."""
         asked = {bounds.topic: list(bounds.latest)}
         found = self._repeated(lambda admin: self._listed(admin, asked, millis))[bounds.topic]

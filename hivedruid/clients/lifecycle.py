@@ -24,7 +24,7 @@ from hivedruid.ingestion.lifecycle import (
     Request,
     check_owner,
 )
-from hivedruid.ingestion.model import STREAMS, Offsets, Slots, Supervisor, SupervisorStatus, Task
+from hivedruid.ingestion.model import STREAMS, Offsets, Partition, Slots, Supervisor, SupervisorStatus, Task
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
 from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_id, supervisor_path, task_groups
 
@@ -130,9 +130,9 @@ def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, read: Reader
         cluster.progress("")
 
 
-def _left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[int, int]:
+def _left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[Partition, int]:
     """The end offsets of the newest tasks by partition, as long as Druid lists them (a day by default)."""
-    found: dict[int, int] = {}
+    found: dict[Partition, int] = {}
     for task in tasks[:LAST_TASKS]:  # the newest is first
         if task.is_complete:
             found = {**overlord.left_off(task), **found}
@@ -235,9 +235,9 @@ class IngestionRunner:
         self._call(Request(step.path, body))
         self.moved = planned
 
-    def _left_off(self) -> dict[int, int]:
+    def _left_off(self) -> dict[Partition, int]:
         """The end offset of each partition, from the tasks that have ended."""
-        found: dict[int, int] = {}
+        found: dict[Partition, int] = {}
         for task in self.ended:
             ends = self._patiently(lambda task=task: self.overlord.left_off(task))  # type: ignore[misc]
             seen = self.published.get(task.id, {}) if task.state == "SUCCESS" else {}

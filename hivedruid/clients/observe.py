@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
+from hivedruid.clients.feed_offsets import offsets_of, topics_of
 from hivedruid.clients.overlord import BASE, Overlord, tasks_path
 from hivedruid.clients.side_by_side import THREADS, SideBySide
 from hivedruid.clients.task_offsets import TASK_OFFSETS, with_first_lag
@@ -189,11 +190,11 @@ def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tu
     for place, feed in feeds.items():
         answer = answers[feed.kafka]
         readers.setdefault(feed.kafka, []).append(found[place].name)
-        known = None if isinstance(answer, Unreachable) else answer.get(feed.topic)
+        known = None if isinstance(answer, Unreachable) else answer.get(feed)
         if isinstance(known, KafkaError):
             result[place] = replace(found[place], topic_problem=known.message)
         elif known is not None:
-            result[place] = replace(found[place], offsets=known)
+            result[place] = replace(found[place], offsets=offsets_of(feed, known))
     away = (
         replace(answer, evidence=f"read by {', '.join(readers[kafka])}")
         for kafka, answer in answers.items()
@@ -202,20 +203,15 @@ def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tu
     return tuple(result), tuple(away)
 
 
-def ask_kafka(asked: Sequence[Feed]) -> Mapping[str, TopicOffsets | KafkaError] | Unreachable:
-    """The offsets of the topics of feeds with the same Kafka; for patterns only whether a topic matches."""
+def ask_kafka(asked: Sequence[Feed]) -> Mapping[Feed, tuple[TopicOffsets, ...] | KafkaError] | Unreachable:
+    """The offsets of the topics of feeds with the same Kafka, in the same requests for all of them."""
     from hivedruid.clients.kafka import Kafka, OnlyDruidError
 
     bootstrap, properties = asked[0].kafka
-    answer: dict[str, TopicOffsets | KafkaError] = {}
     try:
         with Kafka(bootstrap, dict(properties)) as kafka:
-            answer |= kafka.offsets(feed.topic for feed in asked if not feed.is_pattern)
-            for feed in asked:
-                if feed.is_pattern and not kafka.topics(feed.topic):
-                    answer[feed.topic] = KafkaError(f"no topic in Kafka at {bootstrap} matches '{feed.topic}'")
+            return topics_of(kafka, asked)
     except OnlyDruidError:
         return {}
     except (ConnectError, KafkaError) as error:
         return Unreachable(f"Kafka at {bootstrap}", error.message, error.hint or "")
-    return answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from hivedruid.clients.fitting import convert_exactly, trim
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.model import (
+    Partition,
     ReadingTask,
     RowCounts,
     Supervisor,
@@ -23,6 +23,7 @@ from hivedruid.ingestion.model import (
     Task,
     UnparseableRecord,
     Worker,
+    partition_of,
 )
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
@@ -127,7 +128,7 @@ class Overlord:
             return None
         return payload.ingestion_state != "NOT_STARTED"
 
-    def left_off(self, task: Task) -> dict[int, int]:
+    def left_off(self, task: Task) -> dict[Partition, int]:
         """The end offset of each partition of a successful task; of a failed task, its start offset.
 
         A task counts its records: the parsed ones by partition, the unparseable ones only in total. So the result is
@@ -141,7 +142,7 @@ class Overlord:
         if task.state != "SUCCESS":
             return began
         payload = self.ingestion_report(task.id) or wire.IngestionPayload()
-        taken = {_partition(key): count for key, count in (payload.records_processed or {}).items()}
+        taken = _offsets(payload.records_processed)
         if len(began) == 1:
             stats = (payload.row_stats or wire.RowStats()).counts
             read = sum(
@@ -224,18 +225,9 @@ def _reading_task(item: wire.ReadingTask) -> ReadingTask:
     )  # fmt: skip
 
 
-def _offsets(found: wire.Offsets | None) -> dict[int, int]:
-    """With several topics (topicPattern) a partition is `topic:number`: only the number is kept, which is then not
-    unique."""
-    pairs = ((name.rpartition(":")[2], value) for name, value in (found or {}).items())
-    return {int(name): value for name, value in pairs if name.isdecimal() and value is not None}
-
-
-def _partition(key: str) -> int:
-    """`KafkaTopicPartition{partition=0, topic='null', …}`, or the number alone."""
-    found = re.search(r"partition=(\d+)", key)
-    number = found[1] if found else key
-    return int(number) if number.isdecimal() else -1
+def _offsets(found: Mapping[str, int | None] | None) -> dict[Partition, int]:
+    pairs = ((partition_of(name), value) for name, value in (found or {}).items())
+    return {partition: value for partition, value in pairs if partition is not None and value is not None}
 
 
 def rows_in(counts: wire.Counts, name: str) -> int:

@@ -17,7 +17,7 @@ from hivedruid.clients.feed_offsets import feed_offsets
 from hivedruid.clients.guarded import Bounds, parse_json, session
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, KafkaError
-from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task
+from hivedruid.ingestion.model import Offsets, SupervisorStatus, Task, partition_of
 from hivedruid.ingestion.offsets import with_lag
 
 TASK_OFFSETS = "/druid/worker/v1/chat/{}/offsets/current"
@@ -58,12 +58,12 @@ def with_first_lag(status: SupervisorStatus, running: Iterable[Task], spec: Mapp
 
 
 def _end_offsets(spec: Mapping[str, Any]) -> Offsets:
-    """Those of the topic; empty if they are not known."""
+    """Those of the topics; empty if they are not known."""
     try:
-        topic, _ = feed_offsets(spec)
+        found, _ = feed_offsets(spec)
     except (ConnectError, KafkaError):
         return {}
-    return {} if topic is None else topic.latest
+    return found.latest
 
 
 def _asked(task: Task) -> Offsets | None:
@@ -79,5 +79,5 @@ def _asked(task: Task) -> Offsets | None:
         found = parse_json(response.content) if response.ok else None
     except ValueError:
         return {}
-    pairs = found.items() if isinstance(found, dict) else ()
-    return {int(key): value for key, value in pairs if key.isdecimal() and type(value) is int}
+    pairs = ((partition_of(key), value) for key, value in found.items()) if isinstance(found, dict) else ()
+    return {partition: value for partition, value in pairs if partition is not None and type(value) is int}

@@ -17,7 +17,18 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.versions import VERSIONS, DruidVersion, Feature
 from hivedruid.errors import DruidError, KafkaError, SemanticError, UnsupportedError
 from hivedruid.ingestion.compare import Difference, changes
-from hivedruid.ingestion.model import Offsets, Slots, Supervisor, SupervisorStatus, Task, TopicOffsets, Worker
+from hivedruid.ingestion.model import (
+    FeedOffsets,
+    Offsets,
+    Partition,
+    Slots,
+    Supervisor,
+    SupervisorStatus,
+    Task,
+    Worker,
+    offset_list,
+    partition_of,
+)
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
 from hivedruid.ingestion.supervisor import (
     OWNER_HOME,
@@ -55,7 +66,7 @@ class IngestionFacts:
     record: IngestionRecord = field(default_factory=IngestionRecord)
     begun: IngestionJob | None = None
     specs: tuple[SentSpec, ...] = ()
-    topic: TopicOffsets | None = None
+    topic: FeedOffsets | None = None
     moment: Offsets | None = None
     left_off: Offsets = field(default_factory=dict)
     home: str = ""
@@ -97,7 +108,7 @@ class Await:
 
     @property
     def text(self) -> str:
-        places = ", ".join(f"{partition}:{offset}" for partition, offset in sorted(self.offsets.items()))
+        places = offset_list(self.offsets)
         return f"wait until {self.state}{f' up to {places}' if places else ''}"
 
 
@@ -112,11 +123,11 @@ class MoveOffsets:
     topic: str
     moves: tuple[Move, ...]
     forward_only: bool = False
-    kept: TopicOffsets | None = None
+    kept: FeedOffsets | None = None
     """The offsets of the topic in Kafka, if known."""
 
     @property
-    def offsets(self) -> dict[int, int]:
+    def offsets(self) -> dict[Partition, int]:
         return {move.partition: move.after for move in self.moves}
 
     @property
@@ -387,8 +398,10 @@ def reset(
     same = begun if begun is not None and begun.change.target == asked else None
     announced = same.change.offsets if same is not None else None
     if announced is not None:
-        target, forward_only = announced, False
-    topic = str(spec["spec"]["ioConfig"].get("topic"))
+        named = ((partition_of(text), offset) for text, offset in announced.items())
+        target, forward_only = {partition: offset for partition, offset in named if partition is not None}, False
+    io = spec["spec"]["ioConfig"]
+    topic = str(io.get("topicPattern") or io.get("topic"))
     planned = moves({**facts.left_off, **next_offsets(facts.status)}, target, facts.topic)
     steps: tuple[Step, ...] = ()
     has_moved = same is not None and same.state == "moved"

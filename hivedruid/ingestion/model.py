@@ -1,12 +1,12 @@
 """The state of ingestions in Druid and Kafka, as values: read by `clients`, evaluated by the rest of this package.
 
-Partitions are numbers; an offset is that of the next record to read. Timestamps are ISO 8601 text, as in Druid.
+An offset is that of the next record to read. Timestamps are ISO 8601 text, as in Druid.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,44 @@ from hivedruid.ingestion.supervisor import spec_part
 
 STREAMS = ("kafka", "kinesis", "rabbit")
 """Types of supervisors that read a stream; others compact or materialize."""
-Offsets = Mapping[int, int]
+
+
+@dataclass(frozen=True, order=True)
+class TopicPartition:
+    """A partition of one of several topics, which a supervisor with a topicPattern reads; Druid's key of it is its
+    text."""
+
+    topic: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}:{self.number}"
+
+
+Partition = int | TopicPartition
+"""The number of a partition, or with a topicPattern also its topic. The partitions of a supervisor are all of one
+kind."""
+Offsets = Mapping[Partition, int]
 """Partition → offset, or number of records."""
+
+_OF_TOPIC = re.compile(r"partition=(?P<number>\d+)(?:, topic='(?P<topic>.*)', multiTopicPartition=(?P<several>\w+))?")
+"""The text of a partition in reports and messages of Druid (KafkaTopicPartition.toString)."""
+
+
+def partition_of(text: str) -> Partition | None:
+    """The partition in a key or message of Druid, `0`, `topic:0` or a KafkaTopicPartition; None for other text."""
+    if found := _OF_TOPIC.search(text):
+        number = int(found["number"])
+        return TopicPartition(found["topic"], number) if found["several"] == "true" else number
+    topic, separator, digits = text.rpartition(":")
+    if not digits.isdecimal():
+        return None
+    return TopicPartition(topic, int(digits)) if separator else int(digits)
+
+
+def offset_list(offsets: Offsets) -> str:
+    """`0:500, 1:480`, or with several topics `a:0:500, b:0:480`."""
+    return ", ".join(f"{partition}:{offset}" for partition, offset in sorted(offsets.items()))
 
 
 @dataclass(frozen=True)
@@ -183,14 +219,37 @@ class TopicOffsets:
     deleted and created again."""
 
     topic: str
-    earliest: Offsets
-    latest: Offsets
+    earliest: Mapping[int, int]
+    latest: Mapping[int, int]
     topic_id: str = ""
 
     @property
     def records(self) -> int:
         """The number of offsets; those of control records and of compacted records have no record."""
         return sum(self.latest.values()) - sum(self.earliest.values())
+
+
+@dataclass(frozen=True)
+class FeedOffsets:
+    """The offsets in Kafka of all partitions that a supervisor can read: from `earliest` to `latest`, exclusive. `name`
+    is the topic, or the pattern of topics."""
+
+    name: str
+    earliest: Offsets
+    latest: Offsets
+
+    @classmethod
+    def of_topic(cls, topic: TopicOffsets) -> FeedOffsets:
+        return cls(topic.topic, dict(topic.earliest.items()), dict(topic.latest.items()))
+
+    @classmethod
+    def of_pattern(cls, pattern: str, topics: Iterable[TopicOffsets]) -> FeedOffsets:
+        listed = tuple(topics)
+        return cls(
+            pattern,
+            {TopicPartition(topic.topic, p): offset for topic in listed for p, offset in topic.earliest.items()},
+            {TopicPartition(topic.topic, p): offset for topic in listed for p, offset in topic.latest.items()},
+        )
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from hivedruid.ingestion.model import Offsets, SupervisorStatus, TopicOffsets
+from hivedruid.ingestion.model import FeedOffsets, Offsets, Partition, SupervisorStatus, partition_of
 
 _MISSING = re.compile(
-    r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[\D*(?P<partition>\d+)"
+    r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[(?P<partition>[^\]]*)\]"
 )
 """The message of SeekableStreamSupervisor for an offset before the first one in Kafka."""
 
@@ -22,7 +22,7 @@ class Move:
     before they were read.
     """
 
-    partition: int
+    partition: Partition
     before: int | None
     after: int
     lost: int | None
@@ -34,13 +34,14 @@ class Move:
         return self.lost == 0 and self.repeated == 0 and self.deleted == 0
 
 
-def next_offsets(status: SupervisorStatus | None) -> dict[int, int]:
+def next_offsets(status: SupervisorStatus | None) -> dict[Partition, int]:
     """The next offset of each partition: from the tasks, or the one at which the supervisor fails to start."""
     if status is None:
         return {}
     tasks = (*status.publishing, *status.active)
     missing = (_MISSING.search(error.message) for error in status.errors) if not tasks else ()
-    offsets = {int(match["partition"]): int(match["offset"]) for match in missing if match is not None}
+    found = ((partition_of(match["partition"]), int(match["offset"])) for match in missing if match is not None)
+    offsets = {partition: offset for partition, offset in found if partition is not None}
     for task in tasks:
         for partition, offset in {**task.starting_offsets, **task.current_offsets}.items():
             offsets[partition] = max(offset, offsets.get(partition, 0))
@@ -59,15 +60,15 @@ def with_lag(status: SupervisorStatus, latest: Offsets, updated: str) -> Supervi
     return replace(status, latest_offsets=latest, lag=lag, total_lag=sum(lag.values()), offsets_updated=updated)
 
 
-def moves(before: Offsets, after: Offsets, topic: TopicOffsets | None) -> tuple[Move, ...]:
+def moves(before: Offsets, after: Offsets, feed: FeedOffsets | None) -> tuple[Move, ...]:
     """The moves by partition. Records that Kafka has already deleted count neither as lost nor as repeated."""
-    return tuple(_move(p, before.get(p), offset, topic) for p, offset in sorted(after.items()))
+    return tuple(_move(p, before.get(p), offset, feed) for p, offset in sorted(after.items()))
 
 
-def _move(partition: int, before: int | None, after: int, topic: TopicOffsets | None) -> Move:
+def _move(partition: Partition, before: int | None, after: int, feed: FeedOffsets | None) -> Move:
     if before is None:
         return Move(partition, None, after, None, None)
-    earliest = topic.earliest.get(partition, 0) if topic else 0
+    earliest = feed.earliest.get(partition, 0) if feed else 0
     low, high = max(before, earliest), max(after, earliest)
     return Move(
         partition,

@@ -19,12 +19,12 @@ from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
     STREAMS,
+    FeedOffsets,
     RowCounts,
     Slots,
     Supervisor,
     SupervisorStatus,
     Task,
-    TopicOffsets,
     UnparseableRecord,
 )
 from hivedruid.ingestion.supervisor import OWNER_ID, replicas, supervisor_id, task_groups
@@ -73,8 +73,8 @@ class Ingestion:
     and could be queried. `started`, `pending`, `is_changing`, `rerun` and `last` are from the catalog: whether it
     should run, the verb that has not completed, whether a process runs it now, the statement that completes it if it is
     more than the verb, and the last submitted spec.
-    `differences`: between the supervisor's spec and the table's. `offsets` are the topic's in Kafka; `topic_problem` is
-    why they could not be read.
+    `differences`: between the supervisor's spec and the table's. `offsets` are those of its topics in Kafka;
+    `topic_problem` is why they could not be read.
     """
 
     table: Table | None = None
@@ -89,7 +89,7 @@ class Ingestion:
     rerun: str = ""
     last: LastSpec | None = None
     differences: tuple[Difference, ...] = ()
-    offsets: TopicOffsets | None = None
+    offsets: FeedOffsets | None = None
     topic_problem: str = ""
 
     @property

@@ -6,17 +6,18 @@ A repair is a statement to run; if no statement helps, it is a comment that desc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hivedruid.catalog.properties import SUPERVISOR_ID, has_ingestion
+from hivedruid.catalog.properties import SUPERVISOR_ID, TOPIC_PATTERN, has_ingestion
 from hivedruid.ingestion.compare import Difference
-from hivedruid.ingestion.model import Task
+from hivedruid.ingestion.model import Partition, Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, supervisor_id
 from hivedruid.operations.changes import rerun_statement
+from hivedruid.parser.parameters import literal
 from hivedruid.redaction import redact
 
 RECENT = timedelta(minutes=10)
@@ -234,7 +235,7 @@ def _offsets(one: Ingestion, _: Overview) -> Iterator[Problem]:
     following = next_offsets(one.status)
     if gone := sorted(following.keys() - latest.keys()):
         cause = "the topic was recreated with fewer partitions"
-        evidence = f"partition(s) {_numbers(gone)} were read, the topic has {_numbers(sorted(latest))}"
+        evidence = f"partition(s) {_listed(gone)} were read, the topic has {_listed(sorted(latest))}"
         yield Problem(one.name, "partition not found", cause, evidence, _reset(one))
     expired = {p: earliest[p] - offset for p, offset in following.items() if p in earliest and offset < earliest[p]}
     if expired:
@@ -385,16 +386,16 @@ def _adopting(one: Ingestion) -> str:
     properties = {
         "druid.datasource": one.supervisor.data_source,
         **({SUPERVISOR_ID: one.supervisor.id} if one.supervisor.id != one.supervisor.data_source else {}),
-        "kafka.topic": one.topic,
+        TOPIC_PATTERN if one.supervisor.io_config.get("topicPattern") else "kafka.topic": one.topic,
         "kafka.bootstrap.servers": str(consumer.get("bootstrap.servers", "")),
     }
     name = re.sub(r"\W", "_", one.supervisor.id.lower(), flags=re.ASCII)
-    listed = ", ".join(f"'{key}' = '{redact(value)}'" for key, value in properties.items())
+    listed = ", ".join(f"{literal(key)} = {literal(redact(value))}" for key, value in properties.items())
     return f"CREATE EXTERNAL TABLE `{name}` STORED BY 'druid' TBLPROPERTIES ({listed})"
 
 
-def _numbers(values: list[int]) -> str:
-    return ", ".join(map(str, values))
+def _listed(partitions: Sequence[Partition]) -> str:
+    return ", ".join(map(str, partitions))
 
 
 def _ended(task: Task) -> datetime | None:

@@ -19,7 +19,7 @@ class ChangeNotes:
 
     `rerun`: the statement, if it is more than the verb. Of ALTER: `runs` if the supervisor should run afterwards,
     `rolls_back` if it is ROLLBACK INGESTION. Of RESET: `was` is the state before, `target` the target as written in the
-    statement, `offsets` the announced offsets by partition.
+    statement, `offsets` the announced offsets by the text of their partition.
     """
 
     rerun: str = ""
@@ -27,7 +27,7 @@ class ChangeNotes:
     rolls_back: bool = False
     was: str = ""
     target: str = ""
-    offsets: Mapping[int, int] | None = None
+    offsets: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +57,6 @@ class IngestionJob(Operation):
     @classmethod
     def of_notes(cls, notes: Mapping[str, Any], **common: Any) -> Self:
         change = known_fields(ChangeNotes, notes["change"])
-        offsets = change.get("offsets")
-        if offsets is not None:
-            change["offsets"] = {int(partition): offset for partition, offset in offsets.items()}
         return super().of_notes({**notes, "change": ChangeNotes(**change)}, **common)
 
 

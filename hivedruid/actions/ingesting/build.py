@@ -206,20 +206,25 @@ def _reset(
     table: Table, spec: Json, facts: IngestionFacts, target: ResetTarget | None, span: Span | None
 ) -> IngestionChange:
     io = spec["spec"]["ioConfig"]
-    if "topic" not in io:
-        raise SemanticError(
-            "cannot reset the offsets of a topic pattern", span=span, hint="set kafka.topic to a single topic"
-        )
+    pattern = io.get("topicPattern")
     to = target.to if target else ("EARLIEST" if io.get("useEarliestOffset") else "LATEST")
     if target is not None and to == "OFFSETS":
+        if pattern is not None:
+            raise SemanticError(
+                f"cannot RESET TO OFFSETS: {table.full_name} reads the topics of a pattern, '{pattern}', and the number"
+                " of a partition does not name its topic",
+                span=target.span or span,
+                hint="use TO EARLIEST, TO LATEST or TO TIMESTAMP, which reset every partition of every topic",
+            )
         offsets: Offsets = dict(target.offsets)
         _check_offsets(offsets, facts, target.span)
     elif facts.topic is None or (to == "TIMESTAMP" and facts.moment is None):
+        topic = f"topic {io['topic']}" if pattern is None else f"the topics of '{pattern}'"
         raise KafkaError(
-            f"cannot RESET TO {to}: the offsets of topic {io['topic']} are unknown, because Kafka could not be queried"
-            " from this machine",
+            f"cannot RESET TO {to}: the offsets of {topic} are unknown, because Kafka could not be queried from this"
+            " machine",
             span=span,
-            hint="specify them: RESET INGESTION … TO OFFSETS (partition:offset, …)",
+            hint="specify them: RESET INGESTION … TO OFFSETS (partition:offset, …)" if pattern is None else None,
         )
     else:
         offsets = {"EARLIEST": facts.topic.earliest, "LATEST": facts.topic.latest}.get(to) or facts.moment or {}
@@ -244,14 +249,14 @@ def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -
     for partition, offset in offsets.items():
         if partition not in facts.topic.latest:
             raise SemanticError(
-                f"topic {facts.topic.topic} has no partition {partition}",
+                f"topic {facts.topic.name} has no partition {partition}",
                 span=span,
                 hint=f"its partitions are {', '.join(map(str, sorted(facts.topic.latest)))}",
             )
         low, high = facts.topic.earliest[partition], facts.topic.latest[partition]
         if not low <= offset <= high:
             raise SemanticError(
-                f"offset {offset} is out of range for partition {partition} of topic {facts.topic.topic}: valid offsets"
+                f"offset {offset} is out of range for partition {partition} of topic {facts.topic.name}: valid offsets"
                 f" are {low} to {high}",
                 span=span,
             )

@@ -16,6 +16,7 @@ from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import find
 from hivedruid.errors import ExecutionError
 from hivedruid.ingestion.lifecycle import IngestionFacts
+from hivedruid.ingestion.model import Offsets
 from hivedruid.ingestion.supervisor import supervisor_id
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.utility import DescribeTable
@@ -85,5 +86,6 @@ def _listed(names: list[str]) -> str:
     return f"[{', '.join(names)}]"
 
 
-def offsets_text(offsets: Mapping[int, int]) -> str:
+def offsets_text(offsets: Mapping[int, int] | Offsets) -> str:
+    """`{0=500, 1=480}`, as in Hive; with several topics `{a:0=500, b:0=480}`."""
     return "{" + ", ".join(f"{partition}={offset}" for partition, offset in sorted(offsets.items())) + "}"

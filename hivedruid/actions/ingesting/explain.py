@@ -12,6 +12,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.catalog.properties import SUPERVISOR_ID
 from hivedruid.ingestion.lifecycle import IngestionChange, Json
+from hivedruid.ingestion.model import offset_list
 from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID
 from hivedruid.redaction import redact_spec
@@ -54,7 +55,7 @@ def _change_document(action: ChangeIngestion) -> dict[str, Any]:
         "supervisor id": change.table.properties.get(SUPERVISOR_ID),
         "task slots": _slots(change),
         "differs from the running spec": ["{} {} -> {}".format(item.path, *item.texts) for item in change.differences],
-        "read up to": ", ".join(f"{partition}:{offset}" for partition, offset in sorted(change.read.items())),
+        "read up to": offset_list(change.read),
         "offsets": [*map(_move, change.moves), *([summary(change.moves)] if change.moves else [])],
         "steps": [step.text for step in change.steps] or ["nothing to do"],
     }

@@ -32,5 +32,5 @@ def details(operation: Operation, snapshot: Snapshot) -> Iterator[tuple[str, str
     change = operation.change
     yield "state before", change.was
     yield "target", change.target
-    for partition, offset in sorted((change.offsets or {}).items()):
+    for partition, offset in (change.offsets or {}).items():
         yield "offset", f"{partition}:{offset}"

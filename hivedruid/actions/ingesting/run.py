@@ -15,6 +15,7 @@ from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
 from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError, Request, Step
+from hivedruid.ingestion.model import offset_list
 from hivedruid.ingestion.offsets import Move, summary
 from hivedruid.ingestion.supervisor import SUPERVISOR
 from hivedruid.operations.change_store import Changes
@@ -66,7 +67,7 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
             moved = _run_steps(action, services, begun, is_rerun=interrupted is not None)
             _finish(change, services, job)
     if moved:
-        places = ", ".join(f"{move.partition}:{move.after}" for move in moved)
+        places = offset_list({move.partition: move.after for move in moved})
         services.note(f"{change.table.full_name} continues reading at {places}; {summary(moved)}")
 
 
@@ -111,7 +112,7 @@ def _run_steps(
         nonlocal job
         _ask_again(change, planned, services)
         assert job is not None
-        offsets = {move.partition: move.after for move in planned}
+        offsets = {str(move.partition): move.after for move in planned}
         job = changes.note(job, job.state, replace(job.change, offsets=offsets))
 
     def on_step() -> None:

@@ -30,7 +30,7 @@ from hivedruid.tables.rejects import rejects_name
 if TYPE_CHECKING:
     from hivedruid.iceberg.history import TableHistory
 
-Answer = Mapping[str, TopicOffsets | KafkaError] | Unreachable
+Answer = Mapping[Feed, tuple[TopicOffsets, ...] | KafkaError] | Unreachable
 """The offsets of the topics of one Kafka, or why it does not respond."""
 
 
@@ -193,7 +193,7 @@ def _with_topic(one: WatchedStream, answers: Mapping[Any, Answer]) -> WatchedStr
     answer = answers.get(one.feed.kafka) if one.feed is not None else None
     if one.feed is None or answer is None or isinstance(answer, Unreachable):
         return one
-    found = answer.get(one.feed.topic)
+    found = answer.get(one.feed)
     if isinstance(found, KafkaError):
         return replace(one, topic_problem=found.message, has_no_topic=isinstance(found, NoTopicError))
-    return replace(one, offsets=found)
+    return replace(one, offsets=found[0]) if found else one

@@ -93,7 +93,7 @@ def test_every_change_of_an_ingestion_is_listed(session: Session) -> None:
     ]
     found = {job.table: job for job in Changes(session.catalog).unfinished().values()}
     assert found["reset"].change == ChangeNotes(
-        "RESET INGESTION default.reset TO EARLIEST", was="RUNNING", target="TO EARLIEST", offsets={0: 1, 1: 2}
+        "RESET INGESTION default.reset TO EARLIEST", was="RUNNING", target="TO EARLIEST", offsets={"0": 1, "1": 2}
     )
     assert found["rolled"].change == ChangeNotes(rolls_back=True)
     assert found["altered"].change == ChangeNotes("START INGESTION default.altered", runs=True)

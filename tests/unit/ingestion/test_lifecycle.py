@@ -20,7 +20,7 @@ from hivedruid.ingestion.lifecycle import (
     IngestionFacts,
     owned,
 )
-from hivedruid.ingestion.model import ReadingTask, Supervisor, SupervisorStatus, Task, TopicOffsets, Worker
+from hivedruid.ingestion.model import FeedOffsets, ReadingTask, Supervisor, SupervisorStatus, Task, Worker
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, SUPERVISOR
 from hivedruid.operations.changes import IngestionJob
 from tests.support.jobs import a_change
@@ -32,7 +32,7 @@ NOTHING = IngestionFacts(home="here")
 TASK = Task("a", "index_kafka", "d/x", "RUNNING", "2024")
 RUNNING = replace(NOTHING, running=owned(SPEC, TABLE, "here"), tasks=(TASK,))
 SUSPENDED = replace(NOTHING, running=owned(SPEC, TABLE, "here", suspended=True))
-TOPIC = TopicOffsets("k", {0: 0, 1: 2}, {0: 10, 1: 20})
+TOPIC = FeedOffsets("k", {0: 0, 1: 2}, {0: 10, 1: 20})
 
 
 def steps(change: IngestionChange | None) -> list[str]:
@@ -173,7 +173,7 @@ def test_reset_leaves_things_as_they_are() -> None:
 
 
 def test_an_interrupted_reset_is_finished_as_announced() -> None:
-    begun = a_change("RESET", target="TO LATEST", was="RUNNING", offsets={0: 7})
+    begun = a_change("RESET", target="TO LATEST", was="RUNNING", offsets={"0": 7})
 
     def again(asked: str, begun: IngestionJob) -> list[str]:
         facts = replace(SUSPENDED, begun=begun)

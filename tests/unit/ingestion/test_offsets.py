@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hivedruid.ingestion.model import ReadingTask, SupervisorError, SupervisorStatus, TopicOffsets
+from hivedruid.ingestion.model import (
+    FeedOffsets,
+    Offsets,
+    ReadingTask,
+    SupervisorError,
+    SupervisorStatus,
+    TopicOffsets,
+    TopicPartition,
+    offset_list,
+    partition_of,
+)
 from hivedruid.ingestion.offsets import Move, moves, next_offsets, summary, with_lag
 
 
@@ -24,7 +34,7 @@ from hivedruid.ingestion.offsets import Move, moves, next_offsets, summary, with
     ],
 )
 def test_one_partition(before: int, after: int, lost: int, repeated: int, told: str) -> None:
-    topic = TopicOffsets("t", {0: 3}, {0: 20})
+    topic = FeedOffsets("t", {0: 3}, {0: 20})
     planned = moves({0: before}, {0: after}, topic)
     assert planned == (Move(0, before, after, lost, repeated, max(0, 3 - before)),)
     assert planned[0].is_harmless == (before == after)
@@ -49,7 +59,7 @@ def test_a_partition_of_which_nothing_is_known() -> None:
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_there_and_back_repeats_what_was_lost(before: int, after: int, earliest: int) -> None:
-    topic = TopicOffsets("t", {0: earliest}, {0: 50})
+    topic = FeedOffsets("t", {0: earliest}, {0: 50})
     (there,) = moves({0: before}, {0: after}, topic)
     (back,) = moves({0: after}, {0: before}, topic)
     assert (there.lost, there.repeated) == (back.repeated, back.lost)
@@ -62,7 +72,7 @@ def test_the_lag_of_tasks_whose_supervisor_has_not_fetched_it() -> None:
     known = with_lag(status, {0: 9, 1: 4}, "now")
     assert (known.lag, known.total_lag, known.latest_offsets) == ({0: 2, 1: 0}, 2, {0: 9, 1: 4})
     assert known.offsets_updated == "now"
-    unread = {0: 9, 1: 4, 2: 1}
+    unread: Offsets = {0: 9, 1: 4, 2: 1}
     assert with_lag(status, unread, "now") == with_lag(status, {}, "now") == status
 
 
@@ -71,3 +81,36 @@ def test_an_end_offset_that_kafka_reported_before_a_task_read_on_is_no_negative_
         "RUNNING", "RUNNING", suspended=False, healthy=True, active=(ReadingTask("a", {}, {0: 7}),)
     )
     assert with_lag(status, {0: 6}, "now").lag == {0: 0}
+
+
+PA, PB = TopicPartition("a", 0), TopicPartition("b", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "partition"),
+    [
+        ("0", 0),
+        ("12", 12),
+        ("a:0", PA),
+        ("with:colon:3", TopicPartition("with:colon", 3)),
+        ("KafkaTopicPartition{partition=7, topic='null', multiTopicPartition=false}", 7),
+        ("KafkaTopicPartition{partition=0, topic='a', multiTopicPartition=true}", PA),
+        ("a", None),
+        ("", None),
+    ],
+)
+def test_partitions_in_answers_of_druid(text: str, partition: int | TopicPartition | None) -> None:
+    assert partition_of(text) == partition
+
+
+def test_partitions_of_several_topics_are_kept_apart() -> None:
+    """`a:0` and `b:0` have the same number."""
+    topics = TopicOffsets("a", {0: 0}, {0: 5}), TopicOffsets("b", {0: 2}, {0: 8})
+    feed = FeedOffsets.of_pattern("[ab]", topics)
+    assert offset_list(feed.latest) == "a:0:5, b:0:8"
+    status = SupervisorStatus("RUNNING", "RUNNING", suspended=False, healthy=True)
+    status = replace(status, active=(ReadingTask("x", {PA: 0, PB: 2}, {PA: 4, PB: 8}),))
+    assert next_offsets(status) == {PA: 4, PB: 8}
+    assert with_lag(status, feed.latest, "now").lag == {PA: 1, PB: 0}
+    planned = moves(next_offsets(status), feed.earliest, feed)
+    assert planned == (Move(PA, 4, 0, 0, 4), Move(PB, 8, 2, 0, 6))

@@ -10,12 +10,14 @@ import pytest
 from hivedruid import parser
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
+    FeedOffsets,
     ReadingTask,
     RowCounts,
     Slots,
     SupervisorError,
     Task,
     TopicOffsets,
+    TopicPartition,
     UnparseableRecord,
 )
 from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable
@@ -133,6 +135,24 @@ def test_a_supervisor_that_nobody_started_is_adopted_by_a_table() -> None:
     )
 
 
+def test_a_supervisor_of_several_topics_is_adopted_with_its_pattern() -> None:
+    problem = only(
+        running(table=None, supervisor=supervisor("theirs", topic=None, topicPattern=r"p\d'?"), started=False)
+    )
+    assert problem.repair == (
+        "CREATE EXTERNAL TABLE `theirs` STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'theirs', "
+        r"'druid.kafka.ingestion.topicPattern' = 'p\\d\'?', 'kafka.bootstrap.servers' = 'kafka:9092')"
+    )
+
+
+def test_offsets_of_several_topics_are_compared_by_topic() -> None:
+    a, b = TopicPartition("a", 0), TopicPartition("b", 0)
+    topics = TopicOffsets("a", {0: 0}, {0: 100}), TopicOffsets("b", {0: 150}, {0: 200})
+    one = with_status(running(), active=(ReadingTask(task(1).id, {a: 0, b: 0}, {a: 100, b: 120}),))
+    problem = only(replace(one, tasks=(task(1),), offsets=FeedOffsets.of_pattern("[ab]", topics)))
+    assert (problem.problem, problem.evidence) == ("offsets expired", "partition b:0: 30 record(s) from offset 120")
+
+
 def test_a_supervisor_whose_table_was_dropped() -> None:
     assert only(running(table=None)).cause == "its table default.wiki was dropped, or no longer ingests from Kafka"
     unfed = replace(table(), properties={})
@@ -236,7 +256,7 @@ def test_the_topic_is_gone() -> None:
 
 
 def test_offsets_that_retention_has_deleted() -> None:
-    problem = only(running(offsets=TopicOffsets("edits", {0: 120, 1: 0}, {0: 200, 1: 90})))
+    problem = only(running(offsets=FeedOffsets("edits", {0: 120, 1: 0}, {0: 200, 1: 90})))
     assert (problem.problem, problem.evidence) == ("offsets expired", "partition 0: 20 record(s) from offset 100")
     assert problem.repair == "RESET INGESTION default.wiki TO EARLIEST"
 
@@ -248,15 +268,15 @@ def test_offsets_that_a_supervisor_cannot_begin_at() -> None:
         "topic='null', multiTopicPartition=false}]. You can clear the previous sequenceNumber and start reading …"
     )
     idle = with_status(running(tasks=()), active=(), errors=(SupervisorError(ago(minutes=1), message),))
-    problem = only(replace(idle, offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200})))
+    problem = only(replace(idle, offsets=FeedOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200})))
     assert (problem.problem, problem.evidence) == ("offsets expired", "partition 1: 50 record(s) from offset 100")
-    again = replace(idle, tasks=(task(1),), offsets=TopicOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200}))
+    again = replace(idle, tasks=(task(1),), offsets=FeedOffsets("edits", {0: 0, 1: 150}, {0: 100, 1: 200}))
     assert look(again) == ()  # it was reported before these tasks ran
 
 
 def test_a_partition_that_was_added() -> None:
     """Until the following tasks read it; one without records is not a problem."""
-    offsets = TopicOffsets("edits", {0: 0, 1: 0, 2: 5, 3: 9}, {0: 100, 1: 200, 2: 8, 3: 9})
+    offsets = FeedOffsets("edits", {0: 0, 1: 0, 2: 5, 3: 9}, {0: 100, 1: 200, 2: 8, 3: 9})
     problem = only(running(offsets=offsets))
     assert (problem.problem, problem.evidence) == ("partitions not read yet", "partition 2: 3 record(s)")
     assert problem.repair == "HANDOFF INGESTION default.wiki"
@@ -265,12 +285,12 @@ def test_a_partition_that_was_added() -> None:
 
 
 def test_a_topic_that_was_made_anew() -> None:
-    problem = only(running(offsets=TopicOffsets("edits", {0: 0, 1: 0}, {0: 7, 1: 90})))
+    problem = only(running(offsets=FeedOffsets("edits", {0: 0, 1: 0}, {0: 7, 1: 90})))
     assert (problem.problem, problem.evidence) == (
         "offsets beyond the end",
         "partition 0: next offset 100, end offset 7",
     )
-    problem = only(running(offsets=TopicOffsets("edits", {0: 0}, {0: 100})))
+    problem = only(running(offsets=FeedOffsets("edits", {0: 0}, {0: 100})))
     assert (problem.problem, problem.evidence) == ("partition not found", "partition(s) 1 were read, the topic has 0")
 
 
@@ -280,7 +300,7 @@ def test_a_topic_that_was_made_anew() -> None:
 def lagging(lag: int, per_second: float, written: int = 0, **changes: Any) -> Ingestion:
     """`written` records have arrived since the supervisor's poll 20 s ago."""
     one = with_status(running(**changes), total_lag=lag)
-    offsets = TopicOffsets("edits", {0: 0, 1: 0}, {0: 100 + written, 1: 90})
+    offsets = FeedOffsets("edits", {0: 0, 1: 0}, {0: 100 + written, 1: 90})
     return replace(one, counts=RowCounts(190, per_second=per_second), offsets=offsets)
 
 

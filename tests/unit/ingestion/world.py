@@ -8,7 +8,7 @@ from typing import Any
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP
-from hivedruid.ingestion.model import ReadingTask, RowCounts, Supervisor, SupervisorStatus, Task, TopicOffsets
+from hivedruid.ingestion.model import FeedOffsets, ReadingTask, RowCounts, Supervisor, SupervisorStatus, Task
 from hivedruid.ingestion.overview import Ingestion
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
 
@@ -61,7 +61,7 @@ def running(**changes: Any) -> Ingestion:
     )  # fmt: skip
     one = Ingestion(
         wiki, supervisor(wiki, taskCount=2), (task(2), task(1)), status, RowCounts(190, per_second=10.0),
-        started=True, offsets=TopicOffsets("edits", {0: 0, 1: 0}, {0: 100, 1: 90}),
+        started=True, offsets=FeedOffsets("edits", {0: 0, 1: 0}, {0: 100, 1: 90}),
     )  # fmt: skip
     return replace(one, **changes)
 

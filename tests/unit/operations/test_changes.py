@@ -32,9 +32,9 @@ def test_a_change_from_begin_to_finish(catalog: Catalog, table: Table) -> None:
     begun = changes.begin(a_change("RESET", table_id=table.table_id, was="RUNNING", target="TO LATEST"))
     assert changes.unfinished() == {table.table_id: begun}
     assert Ingestions(catalog).all() == {table.table_id: IngestionRecord()}
-    noted = changes.note(begun, "moved", replace(begun.change, offsets={0: 7}))
+    noted = changes.note(begun, "moved", replace(begun.change, offsets={"0": 7}))
     assert changes.unfinished() == {table.table_id: noted}
-    assert noted.change == ChangeNotes(was="RUNNING", target="TO LATEST", offsets={0: 7})
+    assert noted.change == ChangeNotes(was="RUNNING", target="TO LATEST", offsets={"0": 7})
     changes.finish(table.table_id, started=True)
     assert changes.unfinished() == {}
     assert Ingestions(catalog).find(table.table_id) == IngestionRecord(started=True)

@@ -1,0 +1,108 @@
+"""Tables over data sources that supervisors of other programs feed, which post their specs by HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from hivedruid.clients import wire
+from hivedruid.errors import SemanticError
+from hivedruid.ingestion.supervisor import SUPERVISOR
+from tests.support.ingestion import IngestionHome, Row, record, until
+
+if TYPE_CHECKING:
+    from tests.support.cluster import Cluster
+    from tests.support.kafka import Topics
+
+pytestmark = pytest.mark.kafka
+
+
+class Foreign:
+    """A home on a cluster where another program posts supervisors."""
+
+    def __init__(self, home: IngestionHome) -> None:
+        self.home = home
+
+    def post(
+        self, dimensions: list[Any], transforms: Mapping[str, Any] | None = None, *, rollup: bool = False, **io: Any
+    ) -> str:
+        """Post a supervisor that reads from the beginning, and reacts without delay; returns its data source."""
+        name = f"theirs_{uuid4().hex[:12]}"
+        self.home.sources[name] = name
+        schema = {
+            "dataSource": name, "timestampSpec": {"column": "time", "format": "auto"},
+            "dimensionsSpec": {"dimensions": dimensions}, "metricsSpec": [],
+            "granularitySpec": {"segmentGranularity": "DAY", "queryGranularity": "NONE", "rollup": rollup},
+            **({"transformSpec": transforms} if transforms else {}),
+        }  # fmt: skip
+        feed = {
+            "consumerProperties": {"bootstrap.servers": self.home.services.kafka}, "inputFormat": {"type": "json"},
+            "useEarliestOffset": True, "startDelay": "PT0S", "period": "PT1S", **io,
+        }  # fmt: skip
+        tuning = {"type": "kafka", "offsetFetchPeriod": "PT1S", "maxSavedParseExceptions": 10}
+        spec = {"type": "kafka", "spec": {"dataSchema": schema, "ioConfig": feed, "tuningConfig": tuning}}
+        self.home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
+        return name
+
+    def problem(self, subject: str, problem: str) -> Row:
+        """Wait for a problem of a supervisor, or of a table."""
+
+        def look() -> Row | None:
+            rows = self.home.run("SHOW PROBLEMS")
+            return next((row for row in rows if row["subject"] == subject and row["problem"] == problem), None)
+
+        return until(look, f"problem '{problem}' of {subject}")
+
+
+@pytest.fixture
+def foreign(cluster: Cluster, tmp_path: Path, task_slot: None) -> Iterator[Foreign]:
+    home = IngestionHome(tmp_path, cluster.services)
+    try:
+        yield Foreign(home)
+    finally:
+        home.close()
+
+
+def test_a_supervisor_of_several_topics(foreign: Foreign, topics: Topics) -> None:
+    """`a:0` and `b:0` are two partitions: whatever shows, compares or moves offsets keeps them apart."""
+    home = foreign.home
+    prefix = f"p_{uuid4().hex[:8]}"
+    a = topics.new([record(n) for n in range(5)], name=f"{prefix}a")
+    b = topics.new([record(n) for n in range(5, 13)], name=f"{prefix}b")
+    pattern = f"{prefix}[ab]_\\w+"
+    theirs = foreign.post(["id"], topicPattern=pattern)
+    repair = foreign.problem(theirs, "no table")["repair"]
+    assert f"'druid.kafka.ingestion.topicPattern' = '{prefix}[ab]_\\\\w+'" in repair
+    home.run(repair)
+    created = home.session.catalog.get("default", theirs)
+    assert created.properties["druid.kafka.ingestion.topicPattern"] == pattern
+    assert "kafka.topic" not in created.properties
+
+    home.run(f"WAIT INGESTION {theirs}")
+    home.expect(theirs, {str(n): 1 for n in range(13)})
+    ends = f"{{{a}:0=5, {b}:0=8}}"
+    lines = until(lambda: _with_offsets(home, theirs), "offsets in DESCRIBE")
+    assert lines["latestOffsets"] == ends
+    assert lines["minimumLag"] == f"{{{a}:0=0, {b}:0=0}}"
+    assert (lines["kafkaPartitions"], lines["aggregateLag"]) == ("2", "0")
+    assert home.ingestion(theirs)["lag"] == 0
+
+    with pytest.raises(SemanticError, match="the number of a partition does not name its topic"):
+        home.run(f"RESET INGESTION {theirs} TO OFFSETS (0:0)")
+    home.run(f"RESET INGESTION {theirs} TO EARLIEST")
+    assert home.asked[-1].endswith("0 records are lost, 13 records are read again")
+    assert f"continues reading at {a}:0:0, {b}:0:0" in home.notes[-1]
+    home.run(f"WAIT INGESTION {theirs}")
+    home.expect(theirs, {str(n): 2 for n in range(13)})
+
+
+def _with_offsets(home: IngestionHome, name: str) -> dict[str, str] | None:
+    """The last block of DESCRIBE, once the supervisor has fetched offsets."""
+    found = (re.fullmatch(r"(\w+)=(.*)", row["col_name"]) for row in home.run(f"DESCRIBE EXTENDED {name}"))
+    lines = {match[1]: match[2] for match in found if match is not None}
+    return lines if "latestOffsets" in lines else None
