@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
+from hivedruid.druid.ingestion import Json
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.errors import DruidError
 from hivedruid.ingestion.checks import Sample
@@ -34,6 +36,9 @@ _HASTE: dict[str, str] = {
 _NO_SUPPLIER = "Unable to create RecordSupplier: null"
 """The message of Druid 33 if its environment provider finds a variable unset: a null consumer property."""
 
+_BEFORE_1970 = "because it is below the minTimestamp[1970-01-01"
+"""The message of IncrementalIndex for a record before 1970."""
+
 _CAUSES = (
     (r"Consumer is not subscribed to any topics", "Druid cannot find topic {topic}",
      "create the topic, or set kafka.topic"),
@@ -56,12 +61,36 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
     io = {**inner["ioConfig"], "useEarliestOffset": True}
     io["consumerProperties"] = {**io["consumerProperties"], **_HASTE}
     try:
-        answer = _ask(client, {**inner, "ioConfig": io}, max(1, rows), READ_TIMEOUT if rows else 1)
+        answer = _sampled(client, {**inner, "ioConfig": io}, max(1, rows), READ_TIMEOUT if rows else 1)
     except DruidError as error:
         raise _explained(client, spec, error) from error
     errors = tuple(_parse_error(row) for row in answer.data if row.unparseable)
     indexed = answer.num_rows_indexed
     return Sample(answer.num_rows_read, answer.num_rows_read - len(errors) if indexed is None else indexed, errors)
+
+
+def _sampled(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) -> wire.Sampled:
+    """The sample. The sampler stops at the first record before 1970, which tasks read: its index in memory begins in
+    1970 (the default minTimestamp of IncrementalIndexSchema), theirs with the segment. It then samples the records
+    again, with the time 1970 instead."""
+    try:
+        return _ask(client, spec, rows, timeout)
+    except DruidError as error:
+        if isinstance(error, AnswerError) or _BEFORE_1970 not in error.message:
+            raise
+    return _ask(client, _from_1970(spec), rows, timeout)
+
+
+def _from_1970(spec: Mapping[str, Any]) -> Json:
+    """The spec with a transform of the time, in addition to the table's own."""
+    schema = spec["dataSchema"]
+    given = schema.get("transformSpec") or {}
+    transforms = given.get("transforms") or []
+    times = [item["expression"] for item in transforms if item.get("name") == TIME_COLUMN and "expression" in item]
+    time = f"({times[-1]})" if times else TIME_COLUMN
+    bounded = {"type": "expression", "name": TIME_COLUMN, "expression": f"if({time} < 0, 0, {time})"}
+    others = [item for item in transforms if item.get("name") != TIME_COLUMN]
+    return {**spec, "dataSchema": {**schema, "transformSpec": {**given, "transforms": [*others, bounded]}}}
 
 
 def unset_variables(client: DruidClient, names: Iterable[str]) -> tuple[str, ...]:

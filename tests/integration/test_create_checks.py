@@ -106,6 +106,22 @@ def test_records_cannot_be_parsed(create: Create, session: Session, topics: Topi
         create("c", kafka_topic=topic, druid_timestamp_column="when")
 
 
+def test_records_before_1970_are_refused_by_the_sampler_alone(
+    create: Create, session: Session, client: DruidClient, topics: Topics
+) -> None:
+    old = {**GOOD, "time": "1960-01-01T00:00:00Z"}
+    topic = topics.new([GOOD, old, {**GOOD, "time": "yesterday"}, GOOD])
+    (note,) = create("a", kafka_topic=topic)
+    assert note.startswith("default.a: 1 of 4 sampled records cannot be parsed: Timestamp[yesterday] is unparseable!")
+    shifted = (
+        '{"transforms": [{"type": "expression", "name": "__time", "expression": "__time - 1"},'
+        ' {"type": "expression", "name": "page", "expression": "upper(page)"}]}'
+    )
+    made = spec(create, session, kafka_topic=topic, druid_transformSpec=shifted)
+    found = sample(client, made, rows=4)
+    assert (found.records, found.rows, len(found.errors)) == (4, 3, 1)
+
+
 def test_nobody_listens(create: Create, monkeypatch: pytest.MonkeyPatch) -> None:
     set_timeouts(monkeypatch, read=2, kafka=2)
     (note,) = create(kafka_topic="t", kafka_bootstrap_servers="127.0.0.1:1")
