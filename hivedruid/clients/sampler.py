@@ -36,6 +36,9 @@ _HASTE: dict[str, str] = {
 _NO_SUPPLIER = "Unable to create RecordSupplier: null"
 """The message of Druid 33 if its environment provider finds a variable unset: a null consumer property."""
 
+_PLAIN_FORMATS = ("json", "csv", "tsv", "avro_stream")
+"""Formats whose records are the input in a sample, as objects."""
+
 _BEFORE_1970 = "because it is below the minTimestamp[1970-01-01"
 """The message of IncrementalIndex for a record before 1970."""
 
@@ -60,25 +63,71 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
     inner = spec["spec"]
     io = {**inner["ioConfig"], "useEarliestOffset": True}
     io["consumerProperties"] = {**io["consumerProperties"], **_HASTE}
+    asked = {**inner, "ioConfig": io}
+    unfiltered = _without_filter(asked)
     try:
-        answer = _sampled(client, {**inner, "ioConfig": io}, max(1, rows), READ_TIMEOUT if rows else 1)
+        answer = _sampled(client, unfiltered or asked, max(1, rows), READ_TIMEOUT if rows else 1)
+        kept = _filtered(client, asked, answer) if unfiltered is not None else answer
     except DruidError as error:
         raise _explained(client, spec, error) from error
     errors = tuple(_parse_error(row) for row in answer.data if row.unparseable)
-    indexed = answer.num_rows_indexed
-    return Sample(answer.num_rows_read, answer.num_rows_read - len(errors) if indexed is None else indexed, errors)
+    indexed = kept.num_rows_indexed
+    count = kept.num_rows_read - len(errors) if indexed is None else indexed
+    return Sample(answer.num_rows_read, count, errors, _fields(inner, answer))
 
 
-def _sampled(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) -> wire.Sampled:
+def _without_filter(spec: Mapping[str, Any]) -> Json | None:
+    """The spec without the filter of its transformSpec; None if it has none, or if the input in a sample is not what
+    its format reads, such as Kafka's headers.
+
+    The sampler ignores records that a filter removes, and would read until its timeout.
+    """
+    schema = spec["dataSchema"]
+    given = schema.get("transformSpec") or {}
+    if not given.get("filter") or spec["ioConfig"]["inputFormat"].get("type") not in _PLAIN_FORMATS:
+        return None
+    rest = {key: item for key, item in given.items() if key != "filter"}
+    return {**spec, "dataSchema": {**schema, "transformSpec": rest}}
+
+
+def _filtered(client: DruidClient, spec: Mapping[str, Any], answer: wire.Sampled) -> wire.Sampled:
+    """The sample again, with the filter: the sampled records themselves are sent."""
+    records = [json.dumps(row.input) for row in answer.data if isinstance(row.input, dict) and not row.unparseable]
+    if not records:
+        return answer
+    format_ = spec["ioConfig"]["inputFormat"]
+    io = {
+        "type": "index", "inputSource": {"type": "inline", "data": "\n".join(records)},
+        "inputFormat": format_ if format_.get("type") == "json" else {"type": "json"},
+    }  # fmt: skip
+    whole = {"dataSchema": spec["dataSchema"], "ioConfig": io}
+    return _sampled(client, whole, len(records), READ_TIMEOUT, kind="index")
+
+
+def _fields(spec: Mapping[str, Any], answer: wire.Sampled) -> frozenset[str] | None:
+    """The fields of the sampled records, at their top level or by a flattenSpec; None if there are no records, or if
+    the input in a sample is not what their format reads."""
+    format_ = spec["ioConfig"]["inputFormat"]
+    records = [row.input for row in answer.data if isinstance(row.input, dict)]
+    if format_.get("type") not in _PLAIN_FORMATS or not records:
+        return None
+    flattened = (format_.get("flattenSpec") or {}).get("fields") or ()
+    named = {item if isinstance(item, str) else str(item.get("name")) for item in flattened}
+    return frozenset(named.union(*records))
+
+
+def _sampled(
+    client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int, kind: str = "kafka"
+) -> wire.Sampled:
     """The sample. The sampler stops at the first record before 1970, which tasks read: its index in memory begins in
     1970 (the default minTimestamp of IncrementalIndexSchema), theirs with the segment. It then samples the records
     again, with the time 1970 instead."""
     try:
-        return _ask(client, spec, rows, timeout)
+        return _ask(client, spec, rows, timeout, kind)
     except DruidError as error:
         if isinstance(error, AnswerError) or _BEFORE_1970 not in error.message:
             raise
-    return _ask(client, _from_1970(spec), rows, timeout)
+    return _ask(client, _from_1970(spec), rows, timeout, kind)
 
 
 def _from_1970(spec: Mapping[str, Any]) -> Json:
@@ -124,9 +173,9 @@ def _is_set(client: DruidClient, variable: str) -> bool:
     return True
 
 
-def _ask(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int) -> wire.Sampled:
+def _ask(client: DruidClient, spec: Mapping[str, Any], rows: int, timeout: int, kind: str = "kafka") -> wire.Sampled:
     config = {"numRows": rows, "timeoutMs": timeout}
-    body = {"type": "kafka", "spec": {**spec, "type": "kafka"}, "samplerConfig": config}
+    body = {"type": kind, "spec": {**spec, "type": kind}, "samplerConfig": config}
     return client.post("overlord", SAMPLER, wire.Sampled, body)
 
 

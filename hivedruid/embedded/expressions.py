@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 
 from hivedruid.embedded.binding import once
-from hivedruid.embedded.expression_parser import Node, parse
 from hivedruid.embedded.sql import (
     LONG_MAX,
     NULL,
@@ -32,6 +31,7 @@ from hivedruid.embedded.sql import (
     wrapped,
 )
 from hivedruid.errors import DruidError, ResourceError, did_you_mean
+from hivedruid.parser.druid_expression import Node, parse
 
 Resolve = Callable[[str], Sql]
 Function = tuple[int, int, Callable[[list[Sql]], Sql]]
@@ -90,6 +90,8 @@ def translate_node(node: Node, resolve: Resolve) -> Sql:
             return Sql(f"CAST([{', '.join(elements)}] AS {type_}[])", f"ARRAY<{node.value}>")
         case "unary":
             return _unary(node, resolve)
+        case "lambda":
+            raise DruidError("lambda expressions are not supported by the embedded store")
         case "binary":
             left, right = (translate_node(child, resolve) for child in node.children)
             return binary(node.value, left, right)

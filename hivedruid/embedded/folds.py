@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from hivedruid.embedded.expression_parser import Node, parse
 from hivedruid.embedded.expressions import translate, translate_node
 from hivedruid.embedded.relations import Scope
 from hivedruid.embedded.sql import NULL, Sql, as_double, as_string, cast, identifier, long
 from hivedruid.errors import DruidError
+from hivedruid.parser.druid_expression import Node, parse
 
 Spec = Mapping[str, Any]
 _ACCUMULATOR = "__acc"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hivedruid.embedded import intervals as time
-from hivedruid.embedded.expression_parser import Node, parse
 from hivedruid.embedded.expressions import translate_node
 from hivedruid.embedded.filters import filtered
 from hivedruid.embedded.relations import TIME, Relation, Scope, Tables
 from hivedruid.embedded.sources import Spans, relation
 from hivedruid.embedded.sql import Sql, as_condition, as_double, as_long, as_string, combine, identifier
 from hivedruid.errors import DruidError
+from hivedruid.parser.druid_expression import Node, parse
 
 Spec = Mapping[str, Any]
 _TYPES = ("INNER", "LEFT", "RIGHT", "FULL")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from hivedruid.druid.supervisor import extensions
-from hivedruid.errors import HiveDruidError
+from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
+from hivedruid.tables.druid_expressions import expressions_in, fields_in
 
 Mode = Literal["WARN", "REFUSE"]
 
@@ -20,12 +22,14 @@ EVIDENCE = 300
 class Sample:
     """The result of sampling: the number of records read, of rows created, and the records that could not be parsed.
 
-    The remaining records are filtered by the table's transformSpec.
+    The remaining records are filtered by the table's transformSpec. `fields` are those of all records, None if they are
+    not known.
     """
 
     records: int
     rows: int
     errors: tuple[UnparseableRecord, ...] = ()
+    fields: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,12 @@ class Finding:
 def findings(spec: Mapping[str, Any], seen: Seen) -> tuple[Finding, ...]:
     """The findings for a supervisor's spec; an empty topic is not a problem."""
     missing = tuple(name for name in extensions(spec) if seen.modules is not None and name not in seen.modules)
-    return (*_unloaded(missing), *_reading(seen, is_understood=not missing), *_room(seen.slots))
+    return (
+        *_unloaded(missing),
+        *_reading(seen, is_understood=not missing),
+        *_transforming(spec, seen),
+        *_room(seen.slots),
+    )
 
 
 def _unloaded(missing: tuple[str, ...]) -> Iterator[Finding]:
@@ -99,6 +108,30 @@ def _unparseable(sample: Sample) -> Iterator[Finding]:
         "see druid.timestamp.column, druid.timestamp.format and druid.parseSpec.*",
         is_fatal=len(sample.errors) == sample.records,
     )
+
+
+def _transforming(spec: Mapping[str, Any], seen: Seen) -> Iterator[Finding]:
+    """The sampled records that the filter removes, and fields in expressions that no sampled record has."""
+    sample = seen.sample
+    if not isinstance(sample, Sample):
+        return
+    schema = spec["spec"]["dataSchema"]
+    given = schema.get("transformSpec") or {}
+    parsed = sample.records - len(sample.errors)
+    if given.get("filter") and parsed and not sample.rows:
+        what = f"the filter of druid.transformSpec removes all of the {parsed} sampled records"
+        yield Finding(what, json.dumps(given.get("filter")), "check it", is_fatal=False)
+    if sample.fields is None:
+        return
+    transforms = {str(item.get("name")): item for item in given.get("transforms") or ()}
+    parts = [(item, f"transform {name}", sample.fields | {name}) for name, item in transforms.items()]
+    for part, place, known in (*parts, (given.get("filter"), "filter", sample.fields | transforms.keys())):
+        for expression in expressions_in(part, place):
+            for name in sorted(fields_in(expression) - known):
+                yield Finding(
+                    f"none of the sampled records has the field '{name}'", f"{expression.place}: {expression.text}",
+                    did_you_mean(name, known) or "it is null in a record without it", is_fatal=False,
+                )  # fmt: skip
 
 
 def _room(slots: Slots | None) -> Iterator[Finding]:

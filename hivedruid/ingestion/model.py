@@ -146,6 +146,11 @@ class RowCounts:
     per_second: float = 0.0
     worst: str = ""
 
+    @property
+    def kept(self) -> int:
+        """The rows that were kept, with or without a value that could not be parsed."""
+        return self.processed + self.processed_with_error
+
 
 @dataclass(frozen=True)
 class Task:

@@ -5,20 +5,22 @@ A repair is a statement to run; if no statement helps, it is a comment that desc
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hivedruid.catalog.properties import SUPERVISOR_ID, TOPIC_PATTERN, has_ingestion
+from hivedruid.catalog.properties import INGESTION_PREFIX, SUPERVISOR_ID, TOPIC_PATTERN, has_ingestion
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import Partition, Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_text
-from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, supervisor_id
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, spec_part, supervisor_id
 from hivedruid.operations.changes import rerun_statement
 from hivedruid.parser.parameters import literal
 from hivedruid.redaction import redact
+from hivedruid.tables.druid_expressions import expressions_in, fault_of
 
 RECENT = timedelta(minutes=10)
 """The period in which failed tasks count."""
@@ -315,6 +317,55 @@ def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
     yield Problem(one.name, "parse errors", cause, evidence, f"SHOW TASK '{counts.worst}'")
 
 
+def _misread_expressions(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    """Specs that others post are not checked by anything else: Druid accepts SQL and computes something else."""
+    if one.supervisor is None:
+        return
+    schema = spec_part(one.supervisor.spec, "dataSchema")
+    for part in ("transformSpec", "metricsSpec"):
+        for expression in expressions_in(schema.get(part), part):
+            if (fault := fault_of(expression.text)) is not None:
+                cause = f"{fault[0]} ({fault[1]})" if fault[1] else fault[0]
+                yield Problem(one.name, "invalid expression", cause, expression.place, _corrected(one, part))
+
+
+def _thrown_away(one: Ingestion, _: Overview) -> Iterator[Problem]:
+    """Single records are thrown away on purpose; if all are, nothing is ingested although every task is well."""
+    counts = one.counts
+    if one.supervisor is None or counts is None or not counts.thrown_away or counts.kept:
+        return
+    evidence = f"{counts.thrown_away} record(s) read by the running tasks, none of them kept"
+    filter_ = (spec_part(one.supervisor.spec, "dataSchema").get("transformSpec") or {}).get("filter")
+    bounds = [key for key in _TIME_BOUNDS if one.supervisor.io_config.get(key) is not None]
+    if filter_:
+        cause = f"the filter of its transformSpec removes them: {json.dumps(filter_)}"
+        repair = _corrected(one, "transformSpec")
+    elif bounds:
+        cause = f"their times are outside of {' and '.join(bounds)}"
+        keys = ", ".join(literal(INGESTION_PREFIX + key) for key in bounds)
+        repair = (
+            f"ALTER TABLE {_name(one)} UNSET TBLPROPERTIES ({keys})"
+            if one.table is not None and has_ingestion(one.table.properties)
+            else f"-- remove {' and '.join(bounds)} from the spec of supervisor {one.supervisor.id}"
+        )
+    else:
+        cause, repair = "Druid gives no reason", _show_tasks(one)
+    yield Problem(one.name, "all records thrown away", cause, evidence, repair)
+
+
+_TIME_BOUNDS = ("lateMessageRejectionPeriod", "lateMessageRejectionStartDateTime", "earlyMessageRejectionPeriod")
+"""Keys of the ioConfig with which tasks drop records by their time."""
+
+
+def _corrected(one: Ingestion, part: str) -> str:
+    """How to correct a part of a spec, and ingest again what was read with it."""
+    if one.table is None or not has_ingestion(one.table.properties):
+        supervisor = one.supervisor.id if one.supervisor is not None else one.name
+        return f"-- correct {part} in the spec of supervisor {supervisor}, where it was posted"
+    key = f"druid.{part}"
+    return f"-- ALTER TABLE {_name(one)} SET TBLPROPERTIES ('{key}' = …), then {_statement('RESET', one)} TO EARLIEST"
+
+
 def _unhealthy(one: Ingestion) -> list[Problem]:
     """The supervisor's own state, if no other rule explains the problem."""
     supervisor = one.supervisor
@@ -336,7 +387,7 @@ RULES: tuple[Callable[[Overview], Iterator[Problem]], ...] = (_unreachable, _no_
 Rule = Callable[[Ingestion, Overview], Iterator[Problem]]
 RULES_OF_OWNERS: tuple[Rule, ...] = (_interrupted, _not_running, _no_table, _not_ours, _another_spec)
 RULES_OF_TASKS: tuple[Rule, ...] = (_topic, _offsets, _unread_partitions, _failing_tasks, _waiting_tasks)
-RULES_OF_READING: tuple[Rule, ...] = (_lag, _parse_errors)
+RULES_OF_READING: tuple[Rule, ...] = (_lag, _parse_errors, _misread_expressions, _thrown_away)
 
 
 # --- repairs -----------------------------------------------------------------------------------------------------

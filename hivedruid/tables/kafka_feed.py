@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from hivedruid.catalog.avro import LITERAL, schema_property
@@ -28,6 +28,7 @@ from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.time_references import TIME_REFERENCES, parse_time_reference
 from hivedruid.catalog.types import STRING, TYPES, array_of
 from hivedruid.errors import SemanticError, Span, did_you_mean
+from hivedruid.tables.druid_expressions import Expression, constant_fault, expressions_in, fault_of, fields_in
 
 METRICS = {"LONG": "longSum", "FLOAT": "floatSum", "DOUBLE": "doubleSum"}
 """The aggregator of a numeric column, by its Druid type."""
@@ -40,11 +41,13 @@ def check_druid_properties(properties: Mapping[str, str], columns: Iterable[Colu
     """Check the properties of a Druid table against each other and its columns. Raises SemanticError for wrong column
     names, and for a Kafka ingestion table if Druid would reject the supervisor or could not parse any record.
     """
+    listed = list(columns)
     problem = (
         (_feed_problem(properties) if has_ingestion(properties) else None)
         or _json_problem(properties)
-        or _column_problem(properties, {column.name: column for column in columns})
-        or _path_problem(properties, {column.name: column for column in columns})
+        or _expression_problem(properties, listed)
+        or _column_problem(properties, {column.name: column for column in listed})
+        or _path_problem(properties, {column.name: column for column in listed})
     )
     if problem is not None:
         raise SemanticError(problem[0], span=span, hint=problem[1])
@@ -138,6 +141,49 @@ def _json_problem(properties: Mapping[str, str]) -> Problem | None:
                 return f"{key}: {json.dumps(item)} is not an object with a name", 'such as {"type": "…", "name": "a"}'
         if items is not None and not isinstance(items, list):
             return f"{key}: {json.dumps(items)} is not a list", None
+    return None
+
+
+_EXPRESSIONS = ("druid.transformSpec", "druid.metricsSpec", "druid.projections")
+"""Properties with expressions. A filter and the aggregators read the fields of the transforms, too; projections read
+columns in Druid."""
+
+
+def _expression_problem(properties: Mapping[str, str], columns: Collection[Column]) -> Problem | None:
+    """Check that Druid reads the expressions in JSON properties as they are written, and that the fields in them exist,
+    if all fields are known."""
+    fields = closed_fields(properties)
+    for key in _EXPRESSIONS:
+        for expression in expressions_in(json_value(properties, key)):
+            known = _visible(key, expression, fields, properties, columns)
+            fault = fault_of(expression.text) or constant_fault(expression, known or ())
+            if fault is None and known is not None:
+                fault = _unknown_field(expression, known)
+            if fault is not None:
+                return f"{key}: {expression.place}: {fault[0]}", fault[1]
+    return None
+
+
+def _visible(
+    key: str,
+    expression: Expression,
+    fields: Collection[str] | None,
+    properties: Mapping[str, str],
+    columns: Collection[Column],
+) -> Collection[str] | None:
+    """The names that an expression can read; None if records may have more."""
+    if key == "druid.projections":
+        virtual = [name for item in json_value(properties, key) for name in _names(item, "virtualColumns")]
+        return [*fields_of_columns(properties, columns).values(), *virtual]
+    if fields is None:
+        return None
+    is_transform = key == "druid.transformSpec" and expression.place.startswith("transforms")
+    return [*fields, *([] if is_transform else transformed(properties))]
+
+
+def _unknown_field(expression: Expression, known: Collection[str]) -> Problem | None:
+    for name in sorted(fields_in(expression) - {*known}):
+        return f"no field is named '{name}' in expression [{expression.text}]", did_you_mean(name, known)
     return None
 
 
@@ -252,6 +298,21 @@ def record_fields(properties: Mapping[str, str]) -> list[str]:
     flattened = _names(json_value(properties, "druid.parseSpec.flattenSpec"), "fields")
     metrics = _names({"metrics": json_value(properties, "druid.metricsSpec")}, "metrics")
     return [*field_list(properties), *_names(avro, "fields"), *flattened, *transformed(properties), *metrics]
+
+
+def closed_fields(properties: Mapping[str, str]) -> list[str] | None:
+    """All fields of the records; None if Druid discovers them in the records."""
+    if _INPUT_FORMAT in properties:
+        return None
+    message_format = record_format(properties)
+    if message_format in _FLAT:
+        return field_list(properties) or None
+    flatten = json_value(properties, "druid.parseSpec.flattenSpec") or {}
+    listed = _names(flatten, "fields")
+    if flatten.get("useFieldDiscovery", True) is False:
+        return listed
+    literal = schema_property(properties, LITERAL)
+    return [*_names(json.loads(literal), "fields"), *listed] if literal and message_format == "avro" else None
 
 
 def fields_of_columns(properties: Mapping[str, str], columns: Iterable[Column]) -> dict[str, str]:

@@ -122,6 +122,21 @@ def test_records_before_1970_are_refused_by_the_sampler_alone(
     assert (found.records, found.rows, len(found.errors)) == (4, 3, 1)
 
 
+def test_a_filter_that_removes_every_record_and_fields_that_none_has(
+    create: Create, session: Session, client: DruidClient, topics: Topics
+) -> None:
+    topic = topics.new([GOOD] * 3)
+    removing = r"""{"filter": {"type": "expression", "expression": "pages == \'b\'"}}"""
+    first, second = create("a", kafka_topic=topic, druid_transformSpec=removing)
+    assert first.startswith("default.a: the filter of druid.transformSpec removes all of the 3 sampled records: {")
+    assert second == (
+        "default.a: none of the sampled records has the field 'pages': filter.expression: pages == 'b' (did you mean"
+        " 'page'?)"
+    )
+    keeping = r"""{"filter": {"type": "expression", "expression": "page == \'a\'"}}"""
+    assert create("b", kafka_topic=topic, druid_transformSpec=keeping) == []
+
+
 def test_nobody_listens(create: Create, monkeypatch: pytest.MonkeyPatch) -> None:
     set_timeouts(monkeypatch, read=2, kafka=2)
     (note,) = create(kafka_topic="t", kafka_bootstrap_servers="127.0.0.1:1")
@@ -192,14 +207,14 @@ def test_a_sample(create: Create, session: Session, client: DruidClient, topics:
     late = {**GOOD, "time": "yesterday"}
     made = spec(create, session, kafka_topic=topics.new([GOOD, b"bad{", late, {**GOOD, "added": "many"}]))
     found = sample(client, made, rows=4)
-    assert (found.records, found.rows) == (4, 1)
+    assert (found.records, found.rows, found.fields) == (4, 1, {"time", "page", "added"})
     assert [error.details for error in found.errors] == [
         "Unable to parse row [bad{] into JSON",
         "Timestamp[yesterday] is unparseable!",
         "Unable to parse value[many] for field[added]",
     ]
     assert [error.input for error in found.errors][:2] == ["bad{", '{"time": "yesterday", "page": "a", "added": 1}']
-    assert sample(client, made, rows=2) == Sample(2, 1, found.errors[:1])
+    assert sample(client, made, rows=2) == Sample(2, 1, found.errors[:1], fields=found.fields)
     assert sample(client, made, rows=0) == Sample(0, 0)
 
 
@@ -210,8 +225,10 @@ def test_a_sample(create: Create, session: Session, client: DruidClient, topics:
         ({"kafka_bootstrap_servers": "no.such.host.invalid:1"}, "Druid cannot resolve kafka.bootstrap.servers no.such"),
         ({"druid_kafka_ingestion_inputFormat": '{"type": "kafkas"}'}, "Druid does not know the type 'kafkas'"),
         (
-            {"druid_transformSpec": '{"transforms": [{"type": "expression", "name": "x", "expression": "no(1)"}]}'},
-            "Druid cannot read the topic: Druid's overlord at .*: Failed to sample data: function 'no' is not defined",
+            {
+                "druid_transformSpec": '{"transforms": [{"type": "expression", "name": "x", "expression": "upper(1, 2)"}]}'
+            },
+            "Druid cannot read the topic: Druid's overlord at .*: Failed to sample data: Function.upper. requires 1 arg",
         ),
     ],
 )

@@ -106,3 +106,17 @@ def _with_offsets(home: IngestionHome, name: str) -> dict[str, str] | None:
     found = (re.fullmatch(r"(\w+)=(.*)", row["col_name"]) for row in home.run(f"DESCRIBE EXTENDED {name}"))
     lines = {match[1]: match[2] for match in found if match is not None}
     return lines if "latestOffsets" in lines else None
+
+
+def test_expressions_that_druid_misreads(foreign: Foreign, topics: Topics) -> None:
+    """Of `v = 3` Druid computes a null: the filter removes every record, and every task is well."""
+    topic = topics.new([{**record(n), "v": n} for n in range(4)])
+    filter_ = {"type": "expression", "expression": "v = 3"}
+    theirs = foreign.post(["id", {"type": "long", "name": "v"}], {"filter": filter_}, topic=topic)
+    misread = foreign.problem(theirs, "invalid expression")
+    assert misread["evidence"] == "transformSpec.filter.expression"
+    assert misread["cause"].endswith("(write ==)")
+    lost = foreign.problem(theirs, "all records thrown away")
+    assert lost["evidence"] == "4 record(s) read by the running tasks, none of them kept"
+    assert lost["cause"].startswith("the filter of its transformSpec removes them")
+    assert lost["repair"] == f"-- correct transformSpec in the spec of supervisor {theirs}, where it was posted"

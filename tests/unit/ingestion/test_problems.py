@@ -14,6 +14,7 @@ from hivedruid.ingestion.model import (
     ReadingTask,
     RowCounts,
     Slots,
+    Supervisor,
     SupervisorError,
     Task,
     TopicOffsets,
@@ -151,6 +152,55 @@ def test_offsets_of_several_topics_are_compared_by_topic() -> None:
     one = with_status(running(), active=(ReadingTask(task(1).id, {a: 0, b: 0}, {a: 100, b: 120}),))
     problem = only(replace(one, tasks=(task(1),), offsets=FeedOffsets.of_pattern("[ab]", topics)))
     assert (problem.problem, problem.evidence) == ("offsets expired", "partition b:0: 30 record(s) from offset 120")
+
+
+def transformed(**spec: Any) -> Supervisor:
+    """The supervisor of `wiki` with a transformSpec, or with other keys of the ioConfig."""
+    found = supervisor(table(), **{key: item for key, item in spec.items() if key != "transforms"})
+    inner = {
+        **found.spec["spec"],
+        "dataSchema": {"dataSource": "default.wiki", "transformSpec": spec.get("transforms")},
+    }
+    return replace(found, spec={**found.spec, "spec": inner})
+
+
+def test_expressions_of_others_that_druid_misreads() -> None:
+    spec = {"transforms": [{"type": "expression", "name": "v", "expression": "x = 3"}], "filter": None}
+    problem = only(running(supervisor=transformed(transforms=spec)))
+    assert (problem.problem, problem.evidence) == ("invalid expression", "transformSpec.transforms[0].expression")
+    assert problem.cause.startswith("cannot read in expression [x = 3] at position 3, near '= 3'; Druid drops what")
+    assert problem.cause.endswith("(write ==)")
+    assert problem.repair.startswith(
+        "-- ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.transformSpec' = …), then R"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "cause", "repair"),
+    [
+        (
+            {"transforms": {"filter": {"type": "expression", "expression": "v == 3"}}},
+            "the filter of its transformSpec removes them: {",
+            "-- ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.transformSpec' = …), then RESET INGESTION",
+        ),
+        (
+            {"lateMessageRejectionPeriod": "PT1H"},
+            "their times are outside of lateMessageRejectionPeriod",
+            "ALTER TABLE default.wiki UNSET TBLPROPERTIES ('druid.kafka.ingestion.lateMessageRejectionPeriod')",
+        ),
+    ],
+)
+def test_all_records_are_thrown_away(spec: dict[str, Any], cause: str, repair: str) -> None:
+    one = running(supervisor=transformed(**spec), counts=RowCounts(0, thrown_away=190, per_second=10.0))
+    problem = only(one)
+    assert (problem.problem, problem.evidence) == (
+        "all records thrown away", "190 record(s) read by the running tasks, none of them kept"
+    )  # fmt: skip
+    assert problem.cause.startswith(cause)
+    assert problem.repair.startswith(repair)
+    assert not list(
+        problems(Overview(NOW, HOME, (replace(one, counts=RowCounts(1, thrown_away=190, per_second=10.0)),)))
+    )
 
 
 def test_a_supervisor_whose_table_was_dropped() -> None:

@@ -11,6 +11,18 @@ from typing import Any
 from hivedruid.errors import DruidError, ResourceError
 
 
+class ExpressionSyntaxError(DruidError):
+    """Text that is no expression; `position` is the place of the first character that does not fit, from 0."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+    @property
+    def kind(self) -> str:
+        return DruidError.__name__
+
+
 class Node:
     """One node of an expression tree.
 
@@ -21,6 +33,7 @@ class Node:
     | identifier                 | the column       |           |
     | unary (`-` `!`), binary    | the operator     | operands  |
     | call                       | the function     | arguments |
+    | lambda                     | its parameters   | the body  |
     | array                      | the element type | constants |
     """
 
@@ -68,7 +81,7 @@ _ESCAPED = r"(?s)\\(?:u([0-9a-fA-F]{4})|(.))"
 
 
 def parse(text: str) -> Node:
-    """Parse an expression. Raises DruidError, with the position, for invalid text."""
+    """Parse an expression. Raises ExpressionSyntaxError for invalid text."""
     return _Parser(text).parse()
 
 
@@ -101,12 +114,15 @@ class _Parser:
         tokens.append(("end", "", end))
         return tokens
 
-    def _error(self, what: str, position: int) -> DruidError:
-        rest = self._text[position:].strip()
+    def _error(self, what: str, position: int) -> ExpressionSyntaxError:
+        rest = self._text[position:].lstrip()
+        position = len(self._text) - len(rest)
+        rest = rest.rstrip()
         near = f"'{rest[:20]}'" if rest else "the end"
-        return DruidError(f"{what} in expression [{self._text}] at position {position + 1}, near {near}")
+        message = f"{what} in expression [{self._text}] at position {position + 1}, near {near}"
+        return ExpressionSyntaxError(message, position)
 
-    def _unexpected(self) -> DruidError:
+    def _unexpected(self) -> ExpressionSyntaxError:
         return self._error("syntax error", self._tokens[self._next][2])
 
     def _take(self, operator: str) -> bool:
@@ -169,11 +185,40 @@ class _Parser:
     def _call(self, name: str) -> Node:
         if self._take(")"):
             return Node("call", name)
-        arguments = [self._binary(1)]
+        parameters = self._parameters()
+        arguments = [self._binary(1) if parameters is None else Node("lambda", parameters, (self._binary(1),))]
+        if parameters is not None:  # a lambda is the first of at least two arguments
+            self._expect(",")
+            arguments.append(self._binary(1))
         while self._take(","):
             arguments.append(self._binary(1))
         self._expect(")")
         return Node("call", name, tuple(arguments))
+
+    def _parameters(self) -> tuple[str, ...] | None:
+        """The parameters before `->`: `x`, `(x, y)` or `()`. None, and nothing is read, if no lambda follows."""
+        start = self._next
+        names: list[str] = []
+        if self._take("("):
+            while (name := self._name()) is not None:
+                names.append(name)
+                if not self._take(","):
+                    break
+            is_whole = self._tokens[self._next - 1][1] != "," and self._take(")")
+        else:
+            name = self._name()
+            names, is_whole = [name or ""], name is not None
+        if is_whole and self._take("->"):
+            return tuple(names)
+        self._next = start
+        return None
+
+    def _name(self) -> str | None:
+        kind, text, _ = self._tokens[self._next]
+        if kind not in ("identifier", "quoted") or text in ("null", "NaN", "Infinity"):
+            return None
+        self._next += 1
+        return text if kind == "identifier" else _unescape(text)
 
     def _constant(self) -> Node:
         kind, text, _ = self._tokens[self._next]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hivedruid.embedded.expression_parser import Node, parse
 from hivedruid.errors import DruidError
+from hivedruid.parser.druid_expression import Node, parse
 
 GRAMMAR = Path(__file__).parents[3] / "grammar" / "druid_expression.lark"
 LALR = lark.Lark(GRAMMAR.read_text(), parser="lalr", maybe_placeholders=False)
@@ -46,6 +46,9 @@ def shape(tree: Any) -> Any:
         return ("unary", "-" if kind == "negate" else "!", *children)
     if kind == "call":
         return ("call", children[0], *children[1:])
+    if kind == "lambda":
+        names = children[0].removesuffix("->").strip(" \t\r\n()").split(",")
+        return ("lambda", tuple(parse(name).value for name in names if name.strip()), children[1])
     if kind == "array":
         return ("array", *(child for child in children if not isinstance(child, str)))
     return (kind,) if kind == "null" else (kind, parse(children[0]).value)
@@ -74,6 +77,7 @@ def combined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(st.sampled_from(["-", "!"]), space, inner).map("".join),
         inner.map("({})".format),
         st.builds("{}({})".format, st.sampled_from(["f", "concat", "CAST"]), arguments),
+        st.builds("map({}->{}, {})".format, st.sampled_from(["a ", "()", "(a)", '(a, "b")']), inner, inner),
     )
 
 
@@ -142,6 +146,9 @@ def test_escapes() -> None:
         ("[a]", "position 2"),
         ("['a', 1]", "position 1"),
         ("x -> x", "position 3"),
+        ("map(x -> x)", "position 11"),
+        ("map(a, x -> x)", "position 10"),
+        ("map((x,) -> x, a)", "position 7"),
     ],
 )
 def test_errors_say_where(text: str, place: str) -> None:
