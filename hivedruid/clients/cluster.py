@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hivedruid.clients.address import DruidAddress
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from hivedruid.filesystems import Access
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
-    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
+    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord, UnparsedValues
     from hivedruid.ingestion.offsets import Move
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
@@ -58,6 +59,8 @@ PATIENCE, SLOT_PATIENCE = 300.0, 600.0
 """Seconds to wait for segments to be loaded or dropped, and for a free task slot."""
 QUERIES_AT_ONCE = 4
 """Maximum number of concurrent native queries of a statement."""
+UNPARSED_FOR = 30.0
+"""Seconds for which a session does not ask again about unparsed values of a data source."""
 
 
 class DruidCluster(
@@ -98,6 +101,8 @@ class DruidCluster(
         """Those of the last `schema` of each data source, which are also the source of its statistics."""
         self._files: dict[str, tuple[str, SegmentFiles]] = {}
         """The broker's timeline of each data source, and the files of its segments."""
+        self._unparsed: dict[str, tuple[float, UnparsedValues | None]] = {}
+        """The answer about each data source, and when it was asked for."""
         self._others = SideBySide(self._other, QUERIES_AT_ONCE)
 
     @property
@@ -426,6 +431,19 @@ class DruidCluster(
         return read_facts(
             self, data_source, supervisor, whole=whole, wait_for_offsets=wait_for_offsets, feed=feed, moment=moment
         )
+
+    def unparsed_values(self, data_source: str) -> UnparsedValues | None:
+        """See `KafkaIngestion.unparsed_values`. A session asks at most once in UNPARSED_FOR seconds."""
+        from hivedruid.clients.unparsed_values import unparsed_values
+
+        if self._last_analyses(data_source).timeline is not None:  # known to have no growing segment
+            return None
+        asked, found = self._unparsed.get(data_source, (-UNPARSED_FOR, None))
+        if monotonic() - asked >= UNPARSED_FOR:
+            self._unparsed[data_source] = (monotonic(), None)  # not asked again soon if the overlord does not respond
+            found = unparsed_values(self.client, data_source)
+            self._unparsed[data_source] = (monotonic(), found)
+        return found
 
     def change_ingestion(
         self,

@@ -262,7 +262,10 @@ def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts | None:
 
 
 def _parse_error(item: wire.ParseExceptionReport) -> UnparseableRecord:
-    return UnparseableRecord(str(item.input or ""), "; ".join(item.details or ()))
+    return UnparseableRecord(
+        str(item.input or ""), "; ".join(item.details or ()), item.error_type == "processedWithError",
+        item.time_of_exception_millis or 0,
+    )  # fmt: skip
 
 
 def _each_once(tasks: Iterable[Task]) -> Iterable[Task]:

@@ -369,6 +369,8 @@ class ParseExceptionReport(_Answer, frozen=True):
 
     input: Any = None
     details: list[str] | None = None
+    error_type: str | None = None
+    time_of_exception_millis: int | None = None
 
 
 # --- overlord: tasks and workers ---------------------------------------------------------------------------------

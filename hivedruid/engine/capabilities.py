@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hivedruid.filesystems import Access
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
-    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord
+    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord, UnparsedValues
     from hivedruid.ingestion.offsets import Move
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
@@ -254,6 +254,10 @@ class KafkaIngestion(Protocol):
 
         The topic is sampled only if it exists; an empty topic is not waited for.
         """
+
+    def unparsed_values(self, data_source: str) -> UnparsedValues | None:
+        """The numeric dimensions of which running tasks have values that they could not parse, as known some seconds
+        ago; None if there are none, or if no segment grows."""
 
     def ingestions(self, known: Known) -> Overview:
         """All ingestions, for SHOW INGESTIONS."""

@@ -270,7 +270,22 @@ class TopicDetails:
 
 @dataclass(frozen=True)
 class UnparseableRecord:
-    """A record that could not be parsed, as saved by the task."""
+    """A record that could not be parsed, as saved by the task, and when, in milliseconds since 1970. `is_kept`: only
+    some of its values could not be parsed."""
 
     input: str
     details: str
+    is_kept: bool = False
+    millis: int = 0
+
+
+@dataclass(frozen=True)
+class UnparsedValues:
+    """Numeric dimensions with values that running tasks could not parse since they started, and may have in memory.
+
+    `persisted_from` is the time, in milliseconds since 1970, from which on the next record makes a task write those in
+    memory to disk; None if the tasks do not save the records.
+    """
+
+    fields: frozenset[str]
+    persisted_from: int | None = None

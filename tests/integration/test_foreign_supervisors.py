@@ -12,7 +12,8 @@ import pytest
 
 from hivedruid.clients import wire
 from hivedruid.errors import SemanticError
-from hivedruid.ingestion.supervisor import SUPERVISOR
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
+from hivedruid.session import Session
 from tests.support.ingestion import IngestionHome, Row, record, until
 
 if TYPE_CHECKING:
@@ -120,3 +121,49 @@ def test_expressions_that_druid_misreads(foreign: Foreign, topics: Topics) -> No
     assert lost["evidence"] == "4 record(s) read by the running tasks, none of them kept"
     assert lost["cause"].startswith("the filter of its transformSpec removes them")
     assert lost["repair"] == f"-- correct transformSpec in the spec of supervisor {theirs}, where it was posted"
+
+
+def _read(home: IngestionHome, name: str) -> int:
+    """The records that the running tasks have kept."""
+    reports = (home.overlord.report(task) for task in home.tasks(name))
+    return sum(report[0].kept for report in reports if report is not None)
+
+
+def test_numbers_that_tasks_could_not_parse(foreign: Foreign, topics: Topics) -> None:
+    """In the memory of a task such a value is 0 for everything but rows, and NULL afterwards; a time before 1970 is
+    read."""
+    home = foreign.home
+    values = [1, "abc", 3]
+    sent = [{**record(n), "v": value, "d": value, "f": value} for n, value in enumerate(values)]
+    topic = topics.new([*sent, {**record(3), "time": "1960-01-01T00:00:00Z", "v": 4, "d": 4, "f": 4}])
+    dimensions = [{"type": type_, "name": name} for type_, name in (("long", "v"), ("double", "d"), ("float", "f"))]
+    theirs = foreign.post(["id", *dimensions], topic=topic)
+    until(lambda: _read(home, theirs) == 4, "all records")
+    home.run(f"CREATE EXTERNAL TABLE t STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{theirs}')")
+    rows = "SELECT id, v, d, f FROM t"
+    counted = "SELECT count(v) AS n FROM t"
+    home.notes.clear()
+    assert [row for row in home.run(rows) if row["id"] in "13"] in (
+        [{"id": "1", "v": None, "d": None, "f": None}, {"id": "3", "v": 4, "d": 4.0, "f": 4.0}],
+        [{"id": "3", "v": 4, "d": 4.0, "f": 4.0}, {"id": "1", "v": None, "d": None, "f": None}],
+    )
+    assert home.notes == []
+    assert home.run(counted) == [{"n": 4}]
+    (note,) = home.notes
+    assert note.startswith(
+        f"column v of {theirs}: Druid could not parse some values that its running tasks have read; until a record"
+        " arrives after "
+    )
+    home.notes.clear()
+    home.run("SELECT d, count(*) FROM t WHERE f IS NULL GROUP BY d")
+    (note,) = home.notes
+    assert note.startswith(f"columns d, f of {theirs}: ")
+
+    home.druid.client.post("overlord", supervisor_path(theirs, "terminate"), wire.SupervisorId)
+    until(lambda: home.run(counted) == [{"n": 3}], "the hand-off")
+    until(lambda: not home.tasks(theirs), "the end of the task")
+    home.notes.clear()
+    with Session(home.folder, hiveconf=home.conf, note=home.notes.append) as later:
+        (statement,) = later.statements(counted)
+        assert list(later.execute(statement).rows) == [(3,)]
+    assert home.notes == []

@@ -17,6 +17,7 @@ from hivedruid.actions.select.model import (
     SelectAction,
 )
 from hivedruid.actions.select.reduce import Queried, reduced, reduced_read
+from hivedruid.actions.select.unparsed import note_unparsed
 from hivedruid.actions.services import Services
 from hivedruid.cells import padded
 from hivedruid.errors import PlanError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def run(action: Action, services: Services) -> Result:
     """The result; its rows may be computed while they are read, but for those of tiered tables."""
     assert isinstance(action, SelectAction)
+    note_unparsed(action.reads, services)
     result = _run(action, services)
     if isinstance(action, AskValues) or not action.tiers:
         return result
