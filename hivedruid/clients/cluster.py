@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hivedruid.clients.address import DruidAddress
+from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.native_queries import NativeQueries
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.side_by_side import SideBySide
@@ -30,6 +31,7 @@ from hivedruid.engine.capabilities import (
 )
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
+from hivedruid.errors import ConnectError, DruidError
 from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
@@ -441,8 +443,13 @@ class DruidCluster(
         asked, found = self._unparsed.get(data_source, (-UNPARSED_FOR, None))
         if monotonic() - asked >= UNPARSED_FOR:
             self._unparsed[data_source] = (monotonic(), None)  # not asked again soon if the overlord does not respond
-            found = unparsed_values(self.client, data_source)
-            self._unparsed[data_source] = (monotonic(), found)
+            with suppress(DruidError, ConnectError):
+                try:
+                    found = unparsed_values(self.client, data_source)
+                except AnswerError as error:
+                    self.note(f"unknown whether tasks of {data_source} could not parse values: {error.message}")
+                    raise
+                self._unparsed[data_source] = (monotonic(), found)
         return found
 
     def change_ingestion(

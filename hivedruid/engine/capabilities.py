@@ -257,7 +257,7 @@ class KafkaIngestion(Protocol):
 
     def unparsed_values(self, data_source: str) -> UnparsedValues | None:
         """The numeric dimensions of which running tasks have values that they could not parse, as known some seconds
-        ago; None if there are none, or if no segment grows."""
+        ago; None if there are none, if no segment grows, or if Druid does not tell."""
 
     def ingestions(self, known: Known) -> Overview:
         """All ingestions, for SHOW INGESTIONS."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from hivedruid.actions.services import Services
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import find
-from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import UnparsedValues
 from hivedruid.plan.physical import DruidRead
 
@@ -28,12 +26,11 @@ def note_unparsed(reads: Iterable[DruidRead], services: Services) -> None:
         return
     sources = sorted({source for query, _ in computed for source in _sources(query.get("dataSource"))})
     for source in sources:
-        with suppress(ConnectError, DruidError):
-            values = engine.unparsed_values(source)
-            if values is not None:
-                texts = [text for query, text in computed if source in _sources(query.get("dataSource"))]
-                for note in _notes(source, values, texts):
-                    services.note(note)
+        values = engine.unparsed_values(source)
+        if values is not None:
+            texts = [text for query, text in computed if source in _sources(query.get("dataSource"))]
+            for note in _notes(source, values, texts):
+                services.note(note)
 
 
 def _computed(query: Mapping[str, Any]) -> str:
