@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import DOUBLE, STRING, HiveType
+from hivedruid.sketches.kinds import PROPERTY_AGGREGATORS
 
 STORED_AS = "druid.columns.as"
 PATHS = "druid.columns.path"
@@ -18,10 +19,7 @@ AGGREGATORS = {
     "min": "{}Min",
     "max": "{}Max",
     "count": "count",
-    "hyperUnique": "hyperUnique",
-    "thetaSketch": "thetaSketch",
-    "HLLSketchBuild": "HLLSketchBuild",
-    "quantilesDoublesSketch": "quantilesDoublesSketch",
+    **{name: name for name in PROPERTY_AGGREGATORS},
 }
 """Druid's aggregator for each function; {} is the type of the column: long, float or double."""
 

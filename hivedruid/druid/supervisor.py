@@ -11,6 +11,7 @@ from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROP
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, projections_part, rolls_up
 from hivedruid.secrets import masked, referenced
+from hivedruid.sketches.kinds import AGGREGATORS
 from hivedruid.tables.kafka_feed import (
     field_list,
     fields_of_columns,
@@ -29,13 +30,7 @@ ALWAYS_GIVEN = ("logParseExceptions", "maxSavedParseExceptions")
 _EXTENSIONS = {
     "avro_stream": "druid-avro-extensions",
     "protobuf": "druid-protobuf-extensions",
-    "thetaSketch": "druid-datasketches",
-    "HLLSketchBuild": "druid-datasketches",
-    "HLLSketchMerge": "druid-datasketches",
-    "quantilesDoublesSketch": "druid-datasketches",
-    "KllDoublesSketch": "druid-datasketches",
-    "KllFloatsSketch": "druid-datasketches",
-    "arrayOfDoublesSketch": "druid-datasketches",
+    **{name: kind.extension for name, kind in AGGREGATORS.items() if kind.extension is not None},
     "variance": "druid-stats",
     "approxHistogram": "druid-histogram",
     "approxHistogramFold": "druid-histogram",

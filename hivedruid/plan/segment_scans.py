@@ -23,8 +23,8 @@ from hivedruid.plan.segment_files import FEW, MOST_IN_PROCESS, READ, WORTH, File
 from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
 from hivedruid.plan.statistics import Estimator
 from hivedruid.segments.native_filters import segment_filter
-from hivedruid.segments.sketches import is_sketch
 from hivedruid.setting_types import other_machines
+from hivedruid.sketches.kinds import is_stored_as_read
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
@@ -152,5 +152,5 @@ def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
 def _read_as(type_: str, field: Field) -> str:
     """The Druid type of the values of a field: a sketch is a text, as in the response of a query."""
     if type_.startswith("COMPLEX"):
-        return "STRING" if is_sketch(type_) and field.type == STRING else type_
+        return "STRING" if is_stored_as_read(type_) and field.type == STRING else type_
     return type_read_as(type_, field)

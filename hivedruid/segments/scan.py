@@ -19,7 +19,7 @@ from hivedruid.segments.filters import And, Filter, Or
 from hivedruid.segments.native_filters import segment_filter
 from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.segment import Interval, Segment, open_segment
-from hivedruid.segments.sketches import is_sketch
+from hivedruid.sketches.kinds import is_stored_as_read
 
 ARROW = {
     "LONG": pa.int64(),
@@ -94,7 +94,7 @@ def converted(array: pa.Array, column: Column, type_: str) -> pa.Array:
         return _lists(array, column)
     if column.type == "FLOAT" and type_ in ("FLOAT", "DOUBLE"):
         return array.cast(pa.string()).cast(pa.float64())
-    if type_ == "STRING" and is_sketch(column.type):
+    if type_ == "STRING" and is_stored_as_read(column.type):
         return _base64(array, column)
     if type_.startswith("ARRAY<"):
         if column.type != type_:

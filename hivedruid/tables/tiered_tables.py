@@ -10,8 +10,7 @@ from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN
 from hivedruid.errors import SemanticError, Span, UnsupportedError
-
-_SKETCHES = ("hyperUnique", "thetaSketch", "HLLSketchBuild", "quantilesDoublesSketch")
+from hivedruid.sketches.kinds import AGGREGATORS
 
 
 def check_tiered(properties: Mapping[str, str], columns: Iterable[Column], span: Span | None) -> None:
@@ -31,7 +30,7 @@ def check_tiered(properties: Mapping[str, str], columns: Iterable[Column], span:
                 f"the column {BATCH_COLUMN} of a tiered table is reserved", span=span, hint="choose another name"
             )
         aggregator = aggregators.get(column.name)
-        if aggregator is not None and aggregator.function in _SKETCHES:
+        if aggregator is not None and aggregator.function in AGGREGATORS:
             raise UnsupportedError(
                 f"column {column.name} cannot be archived: Druid returns estimates of a {aggregator.function}, not the"
                 " sketch",

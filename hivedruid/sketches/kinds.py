@@ -1,0 +1,109 @@
+"""The kinds of sketches that Druid stores, as a table. Pure, without imports of libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+DATASKETCHES = "druid-datasketches"
+"""The extension of Druid with the sketches of Apache DataSketches."""
+
+
+@dataclass(frozen=True)
+class SketchKind:
+    """A kind of sketch.
+
+    `druid_types`: the Druid types of columns with it; the first is that of results. All have the same bytes. `build`
+    and `merge`: the aggregators that make a sketch of values and of sketches; None if there is none. `build_fields` and
+    `merge_fields`: the fields that such an aggregator has besides type, name and fieldName. `size`: the field with the
+    size of the sketch; `default_size`: Druid's value without that field, also for sketches that this process makes.
+    `estimate`, `bounds`, `quantile`, `quantiles`: the types of post-aggregators; None if there is none. `extension`: of
+    Druid; None for its core. `is_property`: druid.columns.aggregators accepts `build`. `is_stored_as_read`: a scan
+    query returns the bytes that segments contain.
+    """
+
+    name: str
+    druid_types: tuple[str, ...]
+    build: str
+    merge: str
+    size: str | None
+    default_size: int
+    build_fields: Mapping[str, object] = field(default_factory=dict)
+    merge_fields: Mapping[str, object] = field(default_factory=dict)
+    estimate: str | None = None
+    bounds: str | None = None
+    quantile: str | None = None
+    quantiles: str | None = None
+    extension: str | None = DATASKETCHES
+    is_property: bool = False
+    is_stored_as_read: bool = False
+
+    @property
+    def counts_distinct(self) -> bool:
+        return self.estimate is not None
+
+
+def _types(name: str) -> tuple[str, ...]:
+    return tuple(f"COMPLEX<{name}{suffix}>" for suffix in ("", "Build", "Merge"))
+
+
+KINDS: Mapping[str, SketchKind] = {
+    kind.name: kind
+    for kind in (
+        SketchKind(
+            "hyperUnique", ("COMPLEX<hyperUnique>",), "hyperUnique", "hyperUnique", None, 2048,
+            merge_fields={"isInputHyperUnique": True}, estimate="hyperUniqueCardinality", extension=None,
+            is_property=True, is_stored_as_read=True,
+        ),
+        SketchKind(
+            "theta", _types("thetaSketch"), "thetaSketch", "thetaSketch", "size", 16384,
+            merge_fields={"isInputThetaSketch": True}, estimate="thetaSketchEstimate", bounds="thetaSketchEstimate",
+            is_property=True, is_stored_as_read=True,
+        ),
+        SketchKind(
+            "hll", _types("HLLSketch"), "HLLSketchBuild", "HLLSketchMerge", "lgK", 12,
+            build_fields={"tgtHllType": "HLL_4"}, merge_fields={"tgtHllType": "HLL_4"}, estimate="HLLSketchEstimate",
+            bounds="HLLSketchEstimateWithBounds", is_property=True, is_stored_as_read=True,
+        ),
+        SketchKind(
+            "quantiles", _types("quantilesDoublesSketch"), "quantilesDoublesSketch", "quantilesDoublesSketch", "k", 128,
+            quantile="quantilesDoublesSketchToQuantile", quantiles="quantilesDoublesSketchToQuantiles",
+            is_property=True, is_stored_as_read=True,
+        ),
+        SketchKind(
+            "kll_doubles", _types("KllDoublesSketch"), "KllDoublesSketch", "KllDoublesSketch", "k", 200,
+            quantile="KllDoublesSketchToQuantile", quantiles="KllDoublesSketchToQuantiles",
+        ),
+        SketchKind(
+            "kll_floats", _types("KllFloatsSketch"), "KllFloatsSketch", "KllFloatsSketch", "k", 200,
+            quantile="KllFloatsSketchToQuantile", quantiles="KllFloatsSketchToQuantiles",
+        ),
+        SketchKind(
+            "tuple", _types("arrayOfDoublesSketch"), "arrayOfDoublesSketch", "arrayOfDoublesSketch", "nominalEntries",
+            16384, build_fields={"numberOfValues": 1}, merge_fields={"numberOfValues": 1},
+            estimate="arrayOfDoublesSketchToEstimate", bounds="arrayOfDoublesSketchToEstimateAndBounds",
+        ),
+    )
+}  # fmt: skip
+"""By name. Sizes are those of Druid 33: HllSketchAggregatorFactory.DEFAULT_LG_K, SketchAggregatorFactory's
+DEFAULT_MAX_SKETCH_SIZE, DoublesSketchAggregatorFactory's and KllSketchAggregatorFactory's default k; a hyperUnique has
+2048 registers. A thetaSketchEstimate has bounds if errorBoundsStdDev is set."""
+
+_BY_TYPE = {type_: kind for kind in KINDS.values() for type_ in kind.druid_types}
+
+AGGREGATORS: Mapping[str, SketchKind] = {name: kind for kind in KINDS.values() for name in (kind.build, kind.merge)}
+"""The kind of each aggregator's result."""
+
+PROPERTY_AGGREGATORS = tuple(kind.build for kind in KINDS.values() if kind.is_property)
+"""The aggregators that the property druid.columns.aggregators accepts."""
+
+
+def is_stored_as_read(druid_type: str) -> bool:
+    """Whether a scan query returns values of this type as their stored bytes in base64."""
+    kind = kind_of(druid_type)
+    return kind is not None and kind.is_stored_as_read
+
+
+def kind_of(druid_type: str) -> SketchKind | None:
+    """The kind of the sketches of a column of this Druid type, such as `COMPLEX<HLLSketchBuild>`; None for others."""
+    return _BY_TYPE.get(druid_type)
