@@ -1,0 +1,178 @@
+"""Hive's functions of sketches (`ds_…`, DataSketchesFunctions) as Python functions of values.
+
+A sketch is an argument as bytes, or as a string in base64, which a column of Druid returns. An aggregate is a function
+of the list of its values without NULLs, and returns NULL for an empty one. The defaults of sizes are Hive's.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from hivedruid.sketches import library
+from hivedruid.sketches.library import SketchError
+
+Sketch = bytes | str
+Number = int | float | Decimal
+HLL, THETA, QUANTILES, KLL = "hll", "theta", "quantiles", "kll_floats"
+_THETA_SIZE = 4096
+"""The default of Hive's theta sketches (ThetaSketch's DEFAULT_NOMINAL_ENTRIES); Druid's is larger."""
+
+
+def sketch_bytes(value: Sketch) -> bytes:
+    """The bytes of an argument. Raises SketchError for a string that is not base64."""
+    if not isinstance(value, str):
+        return bytes(value)
+    try:
+        return b64decode(value, validate=True)
+    except binascii.Error as error:
+        raise SketchError(f"the string is not a sketch in base64: {error}") from error
+
+
+def _built(kind: str, default: int) -> Callable[..., bytes | None]:
+    def build(values: Sequence[Any], size: int = default) -> bytes | None:
+        return library.build(kind, values, size) if values else None
+
+    return build
+
+
+def _merged(kind: str, default: int) -> Callable[..., bytes | None]:
+    def merge(sketches: Sequence[Sketch], size: int = default) -> bytes | None:
+        return library.merge(kind, map(sketch_bytes, sketches), size) if sketches else None
+
+    return merge
+
+
+def _intersected(sketches: Sequence[Sketch]) -> bytes | None:
+    return library.intersection(map(sketch_bytes, sketches)) if sketches else None
+
+
+def _united(kind: str, default: int) -> Callable[..., bytes]:
+    def unite(first: Sketch | None, second: Sketch | None, size: int | None = default) -> bytes:
+        present = [sketch_bytes(each) for each in (first, second) if each is not None]
+        return library.merge(kind, present, size or default)
+
+    return unite
+
+
+def _or_empty(sketch: Sketch | None) -> bytes:
+    return library.build(THETA, ()) if sketch is None else sketch_bytes(sketch)
+
+
+def _common(first: Sketch | None, second: Sketch | None) -> bytes:
+    return library.intersection(map(_or_empty, (first, second)))
+
+
+def _without(first: Sketch | None, second: Sketch | None) -> bytes:
+    return library.difference(_or_empty(first), _or_empty(second))
+
+
+def _of(read: Callable[..., Any], kind: str) -> Callable[..., Any]:
+    """A function of the library of one sketch."""
+    return lambda sketch, *args: read(kind, sketch_bytes(sketch), *args)
+
+
+def _theta_estimate(sketch: Sketch | None) -> float:
+    return 0.0 if sketch is None else library.estimate(THETA, sketch_bytes(sketch))
+
+
+def _hll_bounds(sketch: Sketch, deviations: int = 2) -> list[float]:
+    if deviations not in (1, 2, 3):
+        raise SketchError(f"the number of standard deviations must be 1, 2 or 3, not {deviations}")
+    return list(library.bounds(HLL, sketch_bytes(sketch), deviations))
+
+
+def _quantile(kind: str) -> Callable[[Sketch, Number], float]:
+    return lambda sketch, fraction: _at(kind, sketch, [float(fraction)])[0]
+
+
+def _quantiles(kind: str) -> Callable[..., list[float]]:
+    def quantiles(sketch: Sketch, *fractions: Number) -> list[float]:
+        if len(fractions) > 1 or not isinstance(fractions[0], int):
+            return _at(kind, sketch, [float(fraction) for fraction in fractions])
+        number = fractions[0]
+        if number < 1:
+            raise SketchError(f"the number of fractions must be positive, not {number}")
+        return _at(kind, sketch, [place / (number - 1) if place else 0.0 for place in range(number)])
+
+    return quantiles
+
+
+def _at(kind: str, sketch: Sketch, fractions: Sequence[float]) -> list[float]:
+    """Quantiles as Hive's version of the library computes them: a value is not part of its own rank."""
+    for fraction in fractions:
+        if not 0 <= fraction <= 1:
+            raise SketchError(f"a fraction must be between 0 and 1, not {fraction}")
+    return library.quantiles(kind, sketch_bytes(sketch), fractions, inclusive=False)
+
+
+def _distribution(read: Callable[..., list[float]], kind: str) -> Callable[..., list[float]]:
+    def distribution(sketch: Sketch, *points: Number) -> list[float]:
+        return read(kind, sketch_bytes(sketch), [float(point) for point in points], inclusive=False)
+
+    return distribution
+
+
+def _rank(sketch: Sketch, value: Number) -> float:
+    return library.rank(KLL, sketch_bytes(sketch), float(value), inclusive=False)
+
+
+SCALARS: Mapping[str, Callable[..., Any]] = {
+    "ds_hll_estimate": _of(library.estimate, HLL),
+    "ds_hll_estimate_bounds": _hll_bounds,
+    "ds_hll_union_f": _united(HLL, 12),
+    "ds_theta_estimate": _theta_estimate,
+    "ds_theta_union_f": _united(THETA, _THETA_SIZE),
+    "ds_theta_intersect_f": _common,
+    "ds_theta_exclude": _without,
+    "ds_quantile_doubles_n": _of(library.count, QUANTILES),
+    "ds_quantile_doubles_k": _of(library.size_of, QUANTILES),
+    "ds_quantile_doubles_quantile": _quantile(QUANTILES),
+    "ds_quantile_doubles_quantiles": _quantiles(QUANTILES),
+    "ds_quantile_doubles_cdf": _distribution(library.cdf, QUANTILES),
+    "ds_quantile_doubles_pmf": _distribution(library.pmf, QUANTILES),
+    "ds_kll_n": _of(library.count, KLL),
+    "ds_kll_quantile": _quantile(KLL),
+    "ds_kll_quantiles": _quantiles(KLL),
+    "ds_kll_rank": _rank,
+    "ds_kll_cdf": _distribution(library.cdf, KLL),
+    "ds_kll_pmf": _distribution(library.pmf, KLL),
+}
+"""Functions of the values of a row."""
+
+AGGREGATES: Mapping[str, Callable[..., Any]] = {
+    "ds_hll_sketch": _built(HLL, 12),
+    "ds_hll_union": _merged(HLL, 12),
+    "ds_theta_sketch": _built(THETA, _THETA_SIZE),
+    "ds_theta_union": _merged(THETA, _THETA_SIZE),
+    "ds_theta_intersect": _intersected,
+    "ds_quantile_doubles_sketch": _built(QUANTILES, 128),
+    "ds_quantile_doubles_union": _merged(QUANTILES, 128),
+    "ds_kll_sketch": _built(KLL, 200),
+    "ds_kll_union": _merged(KLL, 200),
+}
+"""Functions of the list of values of a group."""
+
+OF_NULLS = frozenset(
+    {"ds_theta_estimate", "ds_hll_union_f", "ds_theta_union_f", "ds_theta_intersect_f", "ds_theta_exclude"}
+)
+"""Functions to which NULL is an empty sketch, as in Hive; the others return NULL for it."""
+
+
+def called(name: str) -> Callable[..., Any]:
+    """The function with Hive's results for NULL."""
+    function = SCALARS.get(name) or AGGREGATES[name]
+    return function if name in OF_NULLS else NullStrict(function)
+
+
+class NullStrict:
+    """A function that returns NULL if an argument is NULL."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any) -> Any:
+        return None if None in args else self.function(*args)
