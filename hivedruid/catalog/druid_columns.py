@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hivedruid.catalog.table import Column
-from hivedruid.catalog.types import DOUBLE, STRING, HiveType
-from hivedruid.sketches.kinds import PROPERTY_AGGREGATORS
+from hivedruid.catalog.types import BINARY, DOUBLE, STRING, HiveType
+from hivedruid.sketches.kinds import AGGREGATORS as KINDS
+from hivedruid.sketches.kinds import PROPERTY_AGGREGATORS, SketchKind
 
 STORED_AS = "druid.columns.as"
 PATHS = "druid.columns.path"
+AGGREGATED = "druid.columns.aggregators"
 
 AGGREGATORS = {
     "sum": "{}Sum",
@@ -22,6 +24,11 @@ AGGREGATORS = {
     **{name: name for name in PROPERTY_AGGREGATORS},
 }
 """Druid's aggregator for each function; {} is the type of the column: long, float or double."""
+
+
+SKETCHES = ("thetaSketch", "HLLSketchBuild", "quantilesDoublesSketch")
+"""The functions of druid.columns.aggregators that store sketches in a BINARY column, which this process can build and
+merge, too."""
 
 MULTI_VALUES = ("SORTED_ARRAY", "SORTED_SET", "ARRAY")
 """Druid's DimensionSchema.MultiValueHandling."""
@@ -54,6 +61,13 @@ def parse_aggregators(text: str) -> tuple[dict[str, Aggregator], str | None]:
         result[match["column"].lower()] = Aggregator(function, None if field == "*" else field)
         end = match.end()
     return result, None if result else "a list of column:function(field)"
+
+
+def sketch_columns(columns: Iterable[Column], properties: Mapping[str, str]) -> dict[str, SketchKind]:
+    """The kind of the sketches of each BINARY column that stores them."""
+    aggregators = parse_aggregators(properties.get(AGGREGATED, ""))[0]
+    found = ((c.name, aggregators[c.name].function) for c in columns if c.type == BINARY and c.name in aggregators)
+    return {name: KINDS[function] for name, function in found if function in SKETCHES}
 
 
 def parse_multi_values(text: str) -> tuple[dict[str, str], str | None]:

@@ -125,7 +125,8 @@ PROPERTIES: dict[str, TableProperty] = {
             "Numeric columns that are dimensions although the table has rollup: `column, …`."),
         TableProperty("druid.columns.aggregators", "aggregators", None,
             "Columns that are not a sum of their field: `column:function(field), …`, with min, max, sum, count, "
-            "hyperUnique, thetaSketch, HLLSketchBuild or quantilesDoublesSketch."),
+            "hyperUnique, thetaSketch, HLLSketchBuild or quantilesDoublesSketch; a BINARY column stores the last three "
+            "as sketches."),
         TableProperty("druid.columns.multivalue", "multivalue", None,
             "How text columns keep several values: `column:handling, …` with SORTED_ARRAY, SORTED_SET or ARRAY."),
         TableProperty("druid.columns.as", "storedas", None,

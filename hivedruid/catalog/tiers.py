@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, cast
 
+from hivedruid.catalog.druid_columns import sketch_columns
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.properties import PROPERTIES, TIER_GRANULARITY, TIER_PERIOD
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import STRING
 
 BATCH_COLUMN = "__batch"
+SKETCHED = "hivedruid.sketches"
+"""The property of the Iceberg table with the kind of sketch of each BINARY column: `column:thetaSketch, …`."""
 Transform = Literal["hour", "day", "month", "year"]
 LOST_BY_ORC = (-999, 0)
 """The times in milliseconds that ORC cannot store."""
@@ -23,10 +26,12 @@ LOST_BY_ORC = (-999, 0)
 def cold_part(table: Table) -> Table:
     """The Iceberg table with the archived rows, partitioned by the granularity of archiving and sorted by time."""
     columns = (*(replace(column, field=None) for column in table.columns), Column(BATCH_COLUMN, STRING))
+    kinds = sketch_columns(table.columns, table.properties)
+    sketches = ", ".join(f"{name}:{kind.build}" for name, kind in kinds.items())
     return Table(
         table.database, f"{table.name}__cold", "iceberg", columns, format="orc", table_id=table.table_id,
         is_written=table.is_written, partition_spec=(PartitionField(TIME_COLUMN, granularity(table)),),
-        sort_order=(SortField(TIME_COLUMN, nulls_first=True),),
+        sort_order=(SortField(TIME_COLUMN, nulls_first=True),), properties={SKETCHED: sketches} if sketches else {},
     )  # fmt: skip
 
 

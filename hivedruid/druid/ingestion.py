@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from hivedruid.catalog.druid_columns import AGGREGATORS, parse_aggregators, parse_multi_values
+from hivedruid.catalog.druid_columns import AGGREGATED, AGGREGATORS, SKETCHES, parse_aggregators, parse_multi_values
 from hivedruid.catalog.properties import AUTO_COMPACTION, SEGMENT_RANGES, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
-from hivedruid.catalog.types import TYPES
+from hivedruid.catalog.types import BINARY, TYPES
 from hivedruid.druid.projections import projections_of
+from hivedruid.druid.sketch_columns import building, merging
 from hivedruid.errors import SemanticError
 from hivedruid.settings import SETTINGS
+from hivedruid.sketches.kinds import AGGREGATORS as KINDS
 from hivedruid.tables.kafka_feed import METRICS, column_list, fields_of_columns, json_value
 
 Json = dict[str, Any]
@@ -53,15 +55,15 @@ def granularity_spec(table: Table, settings: Mapping[str, str]) -> Json:
 
 
 def dimensions_and_metrics(
-    table: Table, fields: Mapping[str, str], *, rollup: bool, staged: bool
+    table: Table, fields: Mapping[str, str], *, rollup: bool, staged: bool, merged: Collection[str] = ()
 ) -> tuple[list[Json], list[Json]]:
     """Hive's mapping: strings and booleans are dimensions, numbers are summed, unless properties override a column.
     Without rollup, numbers are dimensions, so that values are stored unchanged. `staged` rows have a value for every
     column of the table and no other fields: an aggregator reads its own column, whereas in stream records it may read
-    another field.
+    another field. The columns `merged` have sketches as values, those of other sketch columns are added to a sketch.
     """
     properties = table.properties
-    aggregators = parse_aggregators(properties.get("druid.columns.aggregators", ""))[0]
+    aggregators = parse_aggregators(properties.get(AGGREGATED, ""))[0]
     several = parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]
     kept = column_list(properties, "druid.columns.dimensions")
     written = {item.get("name"): item for item in json_value(properties, "druid.metricsSpec") or []}
@@ -77,14 +79,22 @@ def dimensions_and_metrics(
             metrics.append({**metric, "fieldName": field} if staged and "fieldName" in metric else metric)
         elif column.name in aggregators:
             chosen = aggregators[column.name]
-            metric = {"type": AGGREGATORS[chosen.function].format(druid.lower()), "name": field}
             source = field if staged else chosen.field or field
-            metrics.append(metric if chosen.function == "count" else {**metric, "fieldName": source})
+            metrics.append(_metric(column, chosen.function, field, source, merges=column.name in merged))
         elif rollup and druid in METRICS and column.type.name != "boolean" and column.name not in kept:
             metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
         else:
             dimensions.append({"type": druid.lower(), "name": field, **_handling(column, several)})
     return dimensions, [*metrics, *written.values()]
+
+
+def _metric(column: Column, function: str, field: str, source: str, *, merges: bool) -> Json:
+    if column.type == BINARY and function in SKETCHES:
+        given = merging(KINDS[function]) if merges else building(KINDS[function])
+        return {**given, "name": field, "fieldName": source}
+    druid = TYPES[column.type.name].druid or "STRING"
+    metric = {"type": AGGREGATORS[function].format(druid.lower()), "name": field}
+    return metric if function == "count" else {**metric, "fieldName": source}
 
 
 def _handling(column: Column, several: Mapping[str, str]) -> Json:
@@ -102,10 +112,12 @@ def locks_concurrently(table: Table) -> bool:
 # --- batches -----------------------------------------------------------------------------------------------------
 
 
-def data_schema(table: Table, settings: Mapping[str, str]) -> Json:
-    """The dataSchema of rows staged for the table: the same columns as its stream, with times in milliseconds."""
+def data_schema(table: Table, settings: Mapping[str, str], merged: Collection[str] = ()) -> Json:
+    """The dataSchema of rows staged for the table: the same columns as its stream, with times in milliseconds. The
+    columns `merged` have sketches, in base64, as values."""
     fields = fields_of_columns(table.properties, table.columns)
-    dimensions, metrics = dimensions_and_metrics(table, fields, rollup=rolls_up(table, settings), staged=True)
+    rollup = rolls_up(table, settings)
+    dimensions, metrics = dimensions_and_metrics(table, fields, rollup=rollup, staged=True, merged=merged)
     return {
         "dataSource": table.data_source,
         "timestampSpec": {"column": TIME_COLUMN, "format": "millis"},
@@ -122,15 +134,17 @@ def projections_part(table: Table) -> Json:
     return {"projections": found} if found else {}
 
 
-def index_parallel_spec(table: Table, settings: Mapping[str, str], replaces: Replaces) -> Json:
+def index_parallel_spec(
+    table: Table, settings: Mapping[str, str], replaces: Replaces, merged: Collection[str] = ()
+) -> Json:
     """The task that ingests staged newline-delimited JSON, without its id, the staging folder, and the intervals to
-    replace, which are determined when it runs. Raises SemanticError if Druid has no input source for
-    hivedruid.staging.root.
+    replace, which are determined when it runs; `merged` as in `data_schema`. Raises SemanticError if Druid has no input
+    source for hivedruid.staging.root.
     """
     task: Json = {
         "type": "index_parallel",
         "spec": {
-            "dataSchema": data_schema(table, settings),
+            "dataSchema": data_schema(table, settings, merged),
             "ioConfig": {
                 "type": "index_parallel",
                 "inputSource": input_source(settings.get("hivedruid.staging.root", "")),

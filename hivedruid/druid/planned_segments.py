@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 MOST_ROWS = 5_000_000
 """The maximum number of rows of a segment, if the table does not set it (DynamicPartitionsSpec)."""
@@ -18,13 +20,25 @@ class PlannedDimension:
 
 
 @dataclass(frozen=True)
+class PlannedSketch:
+    """`kind`: see `sketches.kinds`; `merges`: the values are sketches in base64. `combining` is the aggregator, in
+    Druid's JSON, that segments name."""
+
+    kind: str
+    merges: bool
+    combining: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
 class PlannedMetric:
-    """`field` is the aggregated column; "" for a count of rows."""
+    """`field` is the aggregated column; "" for a count of rows. `sketch` is how its values become the sketches of a
+    complex type, None for numbers."""
 
     name: str
     type: str
     aggregator: str
     field: str
+    sketch: PlannedSketch | None = None
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
-from hivedruid.catalog.types import INTEGERS, HiveType
+from hivedruid.catalog.types import BIGINT, DOUBLE, INTEGERS, STRING, HiveType
 from hivedruid.druid import granularities
-from hivedruid.druid.planned_segments import MOST_ROWS, PlannedDimension, PlannedMetric, SegmentPlan
+from hivedruid.druid.planned_segments import MOST_ROWS, PlannedDimension, PlannedMetric, PlannedSketch, SegmentPlan
+from hivedruid.druid.sketch_columns import combining, sketching
 from hivedruid.errors import UnsupportedError
+from hivedruid.sketches.kinds import KINDS
 
 _KEPT: Mapping[str, tuple[str, ...]] = {
     "LONG": INTEGERS,
@@ -22,6 +24,10 @@ digits, which Druid would read as another DOUBLE."""
 _AGGREGATORS = {
     f"{kind}{function}": kind.upper() for kind in ("long", "double", "float") for function in ("Sum", "Min", "Max")
 }
+_ADDED: Mapping[str, tuple[HiveType, ...]] = {
+    "theta": (BIGINT, DOUBLE, STRING), "hll": (BIGINT, DOUBLE, STRING), "quantiles": (BIGINT, DOUBLE),
+}  # fmt: skip
+"""The staged types of values that are added to a sketch as Druid adds them."""
 _PLAIN = {"type", "name", "fieldName"}
 
 
@@ -82,10 +88,21 @@ def _metric(item: Mapping[str, Any], types: Mapping[str, HiveType]) -> PlannedMe
     field = str(item.get("fieldName") or "")
     if aggregator == "count" and not item.keys() - {"type", "name"}:
         return PlannedMetric(name, "LONG", aggregator, "")
+    if (sketch := _sketch(item, types)) is not None:
+        return PlannedMetric(name, KINDS[sketch.kind].druid_types[0], aggregator, field, sketch)
     if aggregator not in _AGGREGATORS or item.keys() - _PLAIN or field not in types or field == TIME_COLUMN:
         raise UnsupportedError(f"column '{name}' is stored by the aggregator {aggregator}")
     _check(name, _AGGREGATORS[aggregator], types[field])
     return PlannedMetric(name, _AGGREGATORS[aggregator], aggregator, field)
+
+
+def _sketch(item: Mapping[str, Any], types: Mapping[str, HiveType]) -> PlannedSketch | None:
+    """How the values of a metric become sketches; None if they do not, or if only Druid builds the same."""
+    found = sketching(item)
+    staged = types.get(str(item.get("fieldName")))
+    if found is None or staged not in ((STRING,) if found.merges else _ADDED[found.kind.name]):
+        return None
+    return PlannedSketch(found.kind.name, found.merges, combining(found.kind))
 
 
 def _check(name: str, type_: str, stored: HiveType) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,10 @@ class Duck:
             self.prepare(sql)
             with self._waiting(cursor):
                 cursor.execute(sql, parameters)
+
+    def define(self, name: str, function: Callable[[Any], Any], parameter: str, result: str) -> None:
+        """Make a Python function of one argument a function of SQL; it also gets NULL."""
+        self._connection.create_function(name, function, [parameter], result, null_handling="special")
 
     @contextmanager
     def _waiting(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +14,8 @@ from typing import Any, NamedTuple
 from hivedruid import instants
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.druid.interval_sets import merged
+from hivedruid.druid.sketch_columns import Sketching, sketching
+from hivedruid.druid.sketch_folds import sketch_fold
 from hivedruid.embedded import coercion, joda, periods
 from hivedruid.embedded.duck import Duck, failures
 from hivedruid.embedded.granularity import Granularity
@@ -19,7 +23,7 @@ from hivedruid.embedded.intervals import MAX_INSTANT, MIN_INSTANT, condition, pa
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.relations import TIME
 from hivedruid.embedded.remainders import cut_segments, remainders
-from hivedruid.embedded.sql import DUCKDB_TYPES, identifier, plain_identifier, string_literal
+from hivedruid.embedded.sql import DUCKDB_TYPES, SKETCH_TYPES, identifier, plain_identifier, string_literal
 from hivedruid.embedded.storage import Storage
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
@@ -101,6 +105,8 @@ def _metric_type(metric: Mapping[str, Any]) -> str:
             return type_
     if kind == "count":
         return "LONG"
+    if (found := sketching(metric)) is not None:
+        return found.kind.druid_types[0]
     raise DruidError(f"metric '{metric['name']}' has type '{kind}': not supported by the embedded store")
 
 
@@ -198,6 +204,7 @@ class _Rows:
         self._task = task
         self._home = storage.home
         self._duck = Duck(storage.temporary, threads=os.cpu_count() or 1)
+        self._folds: set[str] = set()
 
     def write(self, folder: Path) -> _Written:
 
@@ -226,6 +233,9 @@ class _Rows:
         bad = []
         for name, type_ in inputs.items():
             source = identifier(sources[name])
+            if type_ in SKETCH_TYPES:
+                items.append(f"{source} AS {identifier(name)}")
+                continue
             value = coercion.from_json(source, type_, task.handlings.get(name))
             items.append(f"{value} AS {identifier(name)}")
             if type_ != "STRING":
@@ -297,6 +307,8 @@ class _Rows:
 
     def _metric(self, metric: Mapping[str, Any]) -> str:
         column = f"$metric {metric['name']}"
+        if (found := sketching(metric)) is not None:
+            return self._sketch(identifier(column), found)
         if not self._task.rollup:
             return identifier(column) if metric.get("fieldName") else "CAST(1 AS BIGINT)"
         if metric["type"] == "count":
@@ -313,6 +325,21 @@ class _Rows:
         return (
             f"list_reduce(list({value} ORDER BY loaded.rowid) FILTER (WHERE {value} IS NOT NULL), lambda a, b: a + b)"
         )
+
+    def _sketch(self, column: str, sketched: Sketching) -> str:
+        """The sketch, in base64, of the JSON values of a group, or of each row."""
+        name = f"sketches_{'merged' if sketched.merges else 'built'}_{sketched.kind.name}"
+        if name not in self._folds:
+            fold = sketch_fold(sketched.kind.name, merges=sketched.merges)
+
+            def text(values: list[str] | None) -> str | None:
+                sketch = fold([json.loads(value) for value in values or () if value is not None])
+                return None if sketch is None else b64encode(sketch).decode()
+
+            self._duck.define(name, text, "VARCHAR[]", "VARCHAR")
+            self._folds.add(name)
+        values = f"list(CAST({column} AS VARCHAR) ORDER BY loaded.rowid)" if self._task.rollup else f"[{column}]"
+        return f"{name}(CAST({values} AS VARCHAR[]))"
 
     def _parts(self) -> Iterator[_Part]:
         """The rows of each segment. One statement counts them; those of an interval are adjacent in `stored`."""

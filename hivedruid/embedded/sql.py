@@ -10,9 +10,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hivedruid.catalog.druid_columns import SKETCHES
 from hivedruid.embedded.binding import let, named, once
 from hivedruid.errors import DruidError
+from hivedruid.sketches.kinds import AGGREGATORS
 
+SKETCH_TYPES = tuple(AGGREGATORS[function].druid_types[0] for function in SKETCHES)
+"""The types of columns with sketches, whose values are their bytes in base64, as in a response of Druid."""
 DUCKDB_TYPES = {
     "LONG": "BIGINT",
     "DOUBLE": "DOUBLE",
@@ -21,6 +25,7 @@ DUCKDB_TYPES = {
     "ARRAY<STRING>": "VARCHAR[]",
     "ARRAY<LONG>": "BIGINT[]",
     "ARRAY<DOUBLE>": "DOUBLE[]",
+    **dict.fromkeys(SKETCH_TYPES, "VARCHAR"),
 }
 """Druid's column types and the DuckDB types that hold them."""
 
@@ -262,7 +267,9 @@ def cast(value: Sql, type_: str) -> Sql:
     """The value converted to a Druid type, as in Druid. Raises DruidError for a type that is not supported."""
     if type_ in _CASTS:
         return _CASTS[type_](value)
-    if type_ in DUCKDB_TYPES:
+    if type_ in SKETCH_TYPES and value.type in (type_, "NULL"):
+        return Sql(f"CAST({value.text} AS VARCHAR)", type_)
+    if type_ in DUCKDB_TYPES and type_ not in SKETCH_TYPES:
         return as_array(value, type_)
     raise DruidError(f"type {type_} is not supported by the embedded store")
 

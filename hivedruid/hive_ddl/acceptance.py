@@ -82,7 +82,7 @@ class Tables:
             columns = with_stored_types(table.columns, properties)
             check_druid_properties(properties, columns, statement.name.span)
             if has_ingestion(properties):
-                check_columns(columns, span=statement.name.span)
+                check_columns(columns, properties, span=statement.name.span)
         properties.pop(KAFKA_INGESTION, None)
         self._tables[table.full_name] = replace(table, properties=properties)
         return table

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import NestedPath, paths_of
+from hivedruid.catalog.druid_columns import NestedPath, paths_of, sketch_columns
 from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
@@ -392,6 +392,10 @@ class Builder:
             return tiered_scan(table, self)
         if paths := paths_of(table.properties) if table.has_data_source else {}:
             return self._scan_of_paths(table, paths)
+        if table.has_data_source and sketch_columns(table.columns, table.properties):
+            from hivedruid.plan.sketch_scans import rows_in_druid
+
+            return rows_in_druid(table, self)
         scan = self.table_scan(table)
         if self.root is None or not (virtual := of_table(table, self._virtual)):
             return scan

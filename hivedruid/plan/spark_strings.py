@@ -191,7 +191,17 @@ def _field(s: SparkRex, rex: Call) -> str:
     return f"coalesce(CAST(array_position(array({', '.join(others)}), {value}) AS INT), 0)"
 
 
+def unbroken_base64(value: str) -> str:
+    """Spark SQL of the base64 of bytes. Spark breaks it into lines of 76 characters, as MIME does."""
+    return f"translate(base64({value}), '\\r\\n', '')"
+
+
+def _base64(s: SparkRex, rex: Call) -> str:
+    return unbroken_base64(s.render(rex.args[0]))
+
+
 STRINGS: dict[str, Lower] = {
+    "base64": _base64,
     **dict.fromkeys(XPATHS, _xpath),
     "split": _split,
     "concat_ws": _concat_ws,

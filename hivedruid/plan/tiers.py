@@ -19,6 +19,7 @@ from hivedruid.druid.interval_sets import ALL, Cover, IntervalSet, complement, i
 from hivedruid.druid.intervals import of_conjuncts
 from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_subqueries
 from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts
+from hivedruid.plan.sketch_scans import rows_in_druid
 from hivedruid.plan.tier_parts import TierPart
 from hivedruid.plan.time_ranges import in_times, is_in_times
 
@@ -82,7 +83,7 @@ TableKey = tuple[str, str]
 def tiered_scan(table: Table, builder: Builder) -> Node:
     """A tiered table as its parts."""
     read = builder.snapshot.settings.get("hivedruid.tiered.read", "exact").lower()
-    hot = builder.table_scan(table)
+    hot = rows_in_druid(table, builder)
     facts = builder.snapshot.tiers.get((table.database, table.name), NO_FACTS)
     is_written = (
         table.is_written

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.tiers import SKETCHED
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
@@ -182,6 +183,8 @@ class IcebergTables:
             }
         if table.iceberg is not None:
             properties |= table.properties
+        elif SKETCHED in table.properties:
+            properties[SKETCHED] = table.properties[SKETCHED]
         pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
         spec = ", ".join(map(layout.transform, table.partition_spec))
         partitioned = f" PARTITIONED BY ({spec})" if spec else ""

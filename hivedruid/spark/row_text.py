@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.plan.spark_casts import decimal_text, interval_text
+from hivedruid.plan.spark_strings import unbroken_base64
 from hivedruid.spark.cells import CellFormat, identifier, literal
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 
@@ -56,7 +57,7 @@ def _plain(expression: str, hive: HiveType, form: CellFormat) -> str:
     """The text of a value that is not nested (LazyUtils.writePrimitiveUTF8); null for null."""
     match hive.name:
         case "binary":
-            return f"rtrim('=', base64({expression}))"
+            return f"rtrim('=', {unbroken_base64(expression)})"
         case "char":
             return f"rpad({expression}, {hive.params[0]}, ' ')"
         case "decimal":
@@ -160,7 +161,7 @@ def _json_plain(expression: str, hive: HiveType) -> str:
             usual = f"rtrim('.', rtrim('0', {text}))" if hive.params[1] else text
             return f"CASE WHEN {expression} = 0 THEN '0' WHEN {text} LIKE '%E%' THEN {small} ELSE {usual} END"
         case "binary":
-            return f"base64({expression})"
+            return unbroken_base64(expression)
         case "char":
             return f"rpad({expression}, {hive.params[0]}, ' ')"
         case "timestamp with local time zone":

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from hivedruid.druid import granularities
 from hivedruid.druid.planned_segments import PlannedMetric, SegmentPlan
+from hivedruid.druid.sketch_folds import sketch_fold
 from hivedruid.filesystems import Access, local_path, open_location
 from hivedruid.segments.files import ZIP_NAME, zip_files
 from hivedruid.segments.offsets import Int64s
@@ -233,10 +234,7 @@ def bucket_numbers(times: Int64s, granularity: str) -> Int64s:
 
 
 def _spec(plan: SegmentPlan, bucket: int) -> SegmentSpec:
-    metrics = (
-        Metric(m.name, m.type, {"type": m.aggregator, "name": m.name, **({"fieldName": m.field} if m.field else {})})
-        for m in plan.metrics
-    )
+    metrics = map(_metric, plan.metrics)
     return SegmentSpec(
         granularities.interval(bucket, plan.granularity),
         tuple(Dimension(d.name, d.type, d.handling) for d in plan.dimensions),
@@ -244,6 +242,14 @@ def _spec(plan: SegmentPlan, bucket: int) -> SegmentSpec:
         plan.rollup,
         {"type": "none"} if plan.query_granularity == "NONE" else plan.query_granularity,
     )
+
+
+def _metric(planned: PlannedMetric) -> Metric:
+    if (sketch := planned.sketch) is not None:
+        aggregator = {**sketch.combining, "name": planned.name}
+        return Metric(planned.name, planned.type, aggregator, sketch_fold(sketch.kind, merges=sketch.merges))
+    field = {"fieldName": planned.field} if planned.field else {}
+    return Metric(planned.name, planned.type, {"type": planned.aggregator, "name": planned.name, **field})
 
 
 def _shaped(rows: pa.Table, plan: SegmentPlan) -> pa.Table:

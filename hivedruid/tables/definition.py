@@ -207,7 +207,7 @@ def _druid_table(
         columns = druid_tables.discovered_columns(given, discovered, properties, place)
         table = replace(table, columns=columns)
     elif given is None or queried or has_ingestion(properties):
-        druid_tables.check_columns(table.columns, spans, span)
+        druid_tables.check_columns(table.columns, properties, spans, span)
     check_druid_properties(properties, table.columns, span)
     check_tiered(properties, table.columns, span)
     if given is None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.druid_columns import STORED_AS, stored_as_choices
+from hivedruid.catalog.druid_columns import AGGREGATED, SKETCHES, STORED_AS, sketch_columns, stored_as_choices
 from hivedruid.catalog.names import columns_by_field
-from hivedruid.catalog.table import TIME_COLUMN, Column
-from hivedruid.catalog.types import BIGINT, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
-from hivedruid.errors import SemanticError, Span, did_you_mean
+from hivedruid.catalog.table import TIME_COLUMN, Column, Table
+from hivedruid.catalog.types import BIGINT, BINARY, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
+from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.tables.property_checks import problem_of_id
 
 if TYPE_CHECKING:
@@ -57,14 +57,20 @@ def _place(clause: object) -> tuple[Span | None, bool]:
     return getattr(clause, "span", None), clause is not None
 
 
-def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = None, span: Span | None = None) -> None:
+def check_columns(
+    columns: Iterable[Column],
+    properties: Mapping[str, str],
+    spans: Mapping[str, Span] | None = None,
+    span: Span | None = None,
+) -> None:
     """Check that Druid can store these columns: `__time` exists and is a timestamp, the others have supported types.
-    `spans` are the positions of the columns, `span` that of the list.
+    `properties` are those of the table, `spans` the positions of the columns, `span` that of the list.
     """
     columns = tuple(columns)
     spans = spans or {}
+    sketches = sketch_columns(columns, properties)
     for column in columns:
-        check_column(column, spans.get(column.name, span))
+        check_column(column, spans.get(column.name, span), sketches)
     if not any(column.name == TIME_COLUMN for column in columns):
         names = ", ".join(column.name for column in columns)
         raise SemanticError(
@@ -74,9 +80,9 @@ def check_columns(columns: Iterable[Column], spans: Mapping[str, Span] | None = 
         )
 
 
-def check_column(column: Column, span: Span | None) -> None:
-    """Check one column's type. Raises SemanticError with Hive's message
-    (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
+def check_column(column: Column, span: Span | None, sketches: Collection[str] = ()) -> None:
+    """Check one column's type; `sketches` are the names of those with sketches. Raises SemanticError with Hive's
+    message (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
     kind = column.type.name
     if column.name == GRANULARITY_KEY:
         raise SemanticError(
@@ -92,12 +98,23 @@ def check_column(column: Column, span: Span | None) -> None:
                 hint="it must be timestamp or timestamp with local time zone",
             )
         return
-    if column.type == array_of(STRING) or kind in _ALLOWED:
+    if column.type == array_of(STRING) or kind in _ALLOWED or column.name in sketches:
         return
     message = f"Dimension {column.name} does not have STRING type: {_category(column.type)}"
     if kind == "decimal":
         message = f"Druid does not support decimal column type cast column [{column.name}] to double"
     raise SemanticError(message, span=span, hint=_instead(column))
+
+
+def check_sketches(before: Table, properties: Mapping[str, str], span: Span | None) -> None:
+    """Refuse properties that change the kind of sketch of a column."""
+    after = sketch_columns(before.columns, properties)
+    for name, kind in sketch_columns(before.columns, before.properties).items():
+        if after.get(name) != kind:
+            raise UnsupportedError(
+                f"column '{name}' of {before.full_name} stores sketches ({kind.build}): its segments contain them",
+                span=span, hint=f"keep '{name}:{kind.build}' in {AGGREGATED}, or create another table",
+            )  # fmt: skip
 
 
 def _category(type_: HiveType) -> str:
@@ -108,6 +125,12 @@ def _category(type_: HiveType) -> str:
 def _instead(column: Column) -> str:
     """The hint for a column type that Druid does not support."""
     choices = stored_as_choices(column.type)
+    if column.type == BINARY:
+        functions = ", ".join(SKETCHES)
+        return (
+            f"TBLPROPERTIES ('{AGGREGATED}' = '{column.name}:thetaSketch') stores sketches ({functions}),"
+            f" '{STORED_AS}' = '{column.name}:string' the base64 of other bytes"
+        )
     if choices:
         either = " or ".join(f"'{column.name}:{choice}'" for choice in choices)
         return f"TBLPROPERTIES ('{STORED_AS}' = {either}) sets the stored type, or CAST it in the SELECT"

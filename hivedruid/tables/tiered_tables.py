@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hivedruid.catalog.druid_columns import STORED_AS, parse_aggregators, parse_stored_as
+from hivedruid.catalog.druid_columns import SKETCHES, STORED_AS, parse_aggregators, parse_stored_as, sketch_columns
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN
@@ -23,19 +23,21 @@ def check_tiered(properties: Mapping[str, str], columns: Iterable[Column], span:
         )
     if TIER_COLD not in properties:
         return
+    columns = tuple(columns)
     aggregators, _ = parse_aggregators(properties.get("druid.columns.aggregators", ""))
+    sketches = sketch_columns(columns, properties)
     for column in columns:
         if column.name == BATCH_COLUMN:
             raise SemanticError(
                 f"the column {BATCH_COLUMN} of a tiered table is reserved", span=span, hint="choose another name"
             )
         aggregator = aggregators.get(column.name)
-        if aggregator is not None and aggregator.function in AGGREGATORS:
+        if aggregator is not None and aggregator.function in AGGREGATORS and column.name not in sketches:
+            is_kept = aggregator.function in SKETCHES
             raise UnsupportedError(
-                f"column {column.name} cannot be archived: Druid returns estimates of a {aggregator.function}, not the"
-                " sketch",
+                f"column {column.name} cannot be archived: it is {column.type}, not the {aggregator.function}",
                 span=span,
-                hint="remove the column, or keep the table in Druid",
+                hint="declare it as BINARY" if is_kept else "remove the column, or keep the table in Druid",
             )
 
 
@@ -65,6 +67,8 @@ def kept_in_druid(table: Table, schema: Mapping[str, Any]) -> str:
         return "Druid sums rows that are equal"
     if str(granularity.get("queryGranularity") or "NONE").upper() != "NONE":
         return "Druid truncates their times"
+    if sketches := [*sketch_columns(table.columns, table.properties)]:
+        return f"Druid builds the sketches of column {sketches[0]}"
     others = [column.name for column in table.columns if column.type.name == "array" or column.name in _encoded(table)]
     return f"Druid stores the values of column {others[0]} in its own way" if others else ""
 

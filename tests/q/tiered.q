@@ -70,7 +70,7 @@ ARCHIVE TABLE rides;
 ALTER TABLE rides SET TIERED ('tiered.hot.period' = 'P1D');
 ARCHIVE TABLE rides UP TO 'yesterday';
 ARCHIVE TABLE rides;
-CREATE TABLE s (`__time` TIMESTAMP, u BINARY) STORED AS TIERED TBLPROPERTIES ('druid.columns.aggregators' = 'u:thetaSketch(x)');
+CREATE TABLE s (`__time` TIMESTAMP, u STRING) STORED AS TIERED TBLPROPERTIES ('druid.columns.aggregators' = 'u:thetaSketch(x)');
 CREATE TABLE s (`__time` TIMESTAMP, a STRING) STORED BY 'druid' STORED AS TIERED;
 CREATE TABLE s (`__time` TIMESTAMP, a STRING) STORED BY 'druid' TBLPROPERTIES ('tiered.cold' = 'orc');
 ARCHIVE TABLE copy;

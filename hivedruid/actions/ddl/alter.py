@@ -23,10 +23,11 @@ from hivedruid.actions.lookup import (
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.catalog.druid_columns import with_stored_types
+from hivedruid.catalog.druid_columns import AGGREGATED, with_stored_types
 from hivedruid.catalog.properties import COLUMN_MAPPING, KAFKA_INGESTION, SEGMENT_RANGES, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
+from hivedruid.catalog.types import BINARY
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.parser.statements import TableName
 from hivedruid.parser.statements import ddl as s
@@ -117,12 +118,13 @@ def _with_properties(
     columns = table.columns
     if table.has_data_source:
         columns = with_stored_types(columns, properties)
+        druid_tables.check_sketches(table, properties, name.span)
         check_druid_properties(properties, columns, name.span)
         check_tiered(properties, columns, name.span)
         is_empty = _has_no_cold_rows(table, snapshot)
         check_change(table, properties, name.span, is_empty=is_empty)
         if has_ingestion(properties):
-            druid_tables.check_columns(columns, span=name.span)
+            druid_tables.check_columns(columns, properties, span=name.span)
     for key in ("kafka.topic", "kafka.bootstrap.servers") if table.has_topic else ():
         if not properties.get(key):
             raise SemanticError(
@@ -163,6 +165,13 @@ def add_columns(statement: s.AddColumns, snapshot: Snapshot) -> tuple[Action, ..
         if table.column(column.name):
             raise SemanticError(f"Duplicate column name: {column.name}", span=spans.get(column.name))
         if table.has_data_source:
+            if column.type == BINARY:
+                raise UnsupportedError(
+                    f"column '{column.name}' cannot be added: {AGGREGATED} gives a BINARY column its sketches when"
+                    " the table is created",
+                    span=spans.get(column.name),
+                    hint="create a table with the column, and INSERT INTO it from this one",
+                )  # fmt: skip
             druid_tables.check_column(column, spans.get(column.name))
             check_tiered(table.properties, [column], spans.get(column.name))
     if table.has_topic:

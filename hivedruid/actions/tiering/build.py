@@ -158,11 +158,12 @@ def archived(table: Table, times: IntervalSet, batch: str, facts: Snapshot) -> t
     from hivedruid.plan.build import Builder
     from hivedruid.plan.nodes import Project
     from hivedruid.plan.rex import Literal
+    from hivedruid.plan.sketch_scans import rows_in_druid
     from hivedruid.plan.time_ranges import in_times
 
     builder = Builder(SourceStatement(f"ARCHIVE TABLE {table.full_name}"), facts)
-    hot = builder.table_scan(table)
     cold = cold_part(table)
+    hot = rows_in_druid(table, builder)
     named = builder.new_column(cold.columns[-1].name, cold.columns[-1].type)
     exprs = (*(c.ref for c in hot.columns), Literal(named.type, batch))
     columns = (*(builder.new_column(c.name, c.type) for c in hot.columns), named)

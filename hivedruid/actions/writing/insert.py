@@ -22,9 +22,10 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.row_constraints import checked, default_of, with_defaults
+from hivedruid.actions.writing.sketches import check_kind, kind_of_column, with_sketches
 from hivedruid.actions.writing.ways import may_copy, with_way
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import PATHS, STORED_AS, parse_stored_as, paths_of
+from hivedruid.catalog.druid_columns import PATHS, STORED_AS, parse_stored_as, paths_of, sketch_columns
 from hivedruid.catalog.partitions import NULL_VALUE
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import cold_part
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from hivedruid.druid.ingestion import Replaces
     from hivedruid.parser.statements.ddl import CreateTable
     from hivedruid.parser.statements.writing import Insert, InsertTarget
+    from hivedruid.sketches.kinds import SketchKind
 
 
 NO_CONSTANTS: Mapping[str, str] = MappingProxyType({})
@@ -65,6 +67,7 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
     refuse_unknown_types(node, builder.span(statement.query))
     columns = tuple(Column(c.name, t.STRING if c.type is t.VOID else c.type) for c in node.columns)
     if definition.table_kind(statement) == "druid":
+        statement = with_sketches(statement, node)
         columns = tuple(replace(c, type=_created_type(c)) for c in columns)
     table = new_table(statement, snapshot, columns)
     if table is None:
@@ -119,7 +122,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
             continue
         order = positions(table, given.columns, len(node.columns), target.table.span)
         if table.has_data_source:  # columns of an existing data source were not checked before
-            druid_tables.check_columns(table.columns, span=target.table.span)
+            druid_tables.check_columns(table.columns, table.properties, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span, given.constants)
         if isinstance(write_action, WriteTable):
@@ -283,12 +286,24 @@ def write(
         fields = fields_of_columns(table.properties, table.columns)
         table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
     encoded = parse_stored_as(table.properties.get(STORED_AS, ""))[0]
+    sketches = sketch_columns(table.columns, table.properties) if table.has_data_source else {}
+    merged: set[str] = set()
     exprs: list[Rex] = []
     columns = []
     for number, (column, position) in enumerate(zip(table.columns, order, strict=True), 1):
         rex = default_of(column, table, builder) if position is None else node.columns[position].ref
         if column.name in constants and constants[column.name] != NULL_VALUE:
             rex = Literal(t.STRING, constants[column.name])
+        if column.name in sketches:
+            kind = sketches[column.name]
+            given = kind_of_column(node, node.columns[position]) if position is not None else None
+            check_kind(kind, rex.type, given, column, span)
+            if rex.type == t.BINARY:
+                merged.add(column.name)
+            rex = _sketched(rex, kind, builder.zone)
+            columns.append(builder.new_column(column.field_name, rex.type))
+            exprs.append(rex)
+            continue
         check_conversion(rex.type, column, number, span)
         if column.type.is_timestamp and position is not None:
             for constant in _constants(node, position):
@@ -307,9 +322,20 @@ def write(
         known = checked(job, table, snapshot)
         copied = segment_columns(plan, job) if known is job and may_copy(table, snapshot.settings) else None
         return plan, WriteTable(known, table, replaces != "nothing", copied=copied)
-    action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces), replaces)
+    action = IngestDruid(job, table, index_parallel_spec(table, snapshot.settings, replaces, merged), replaces)
     types = {column.name: column.type for column in columns}
     return plan, with_way(action, node, file_columns(plan.node), types, snapshot, builder.note, span)
+
+
+def _sketched(rex: Rex, kind: SketchKind, zone: str) -> Rex:
+    """A value of a sketch column as it is staged: a sketch as base64, and a value that is added to a sketch as BIGINT,
+    DOUBLE or STRING, since Druid hashes the same number in each of them differently."""
+    if rex.type == t.BINARY:
+        return Call(t.STRING, "base64", (rex,))
+    if not kind.counts_distinct:
+        return fold.cast(rex, t.DOUBLE, zone)
+    staged = t.BIGINT if rex.type.is_integer else t.DOUBLE if rex.type.is_numeric else t.STRING
+    return fold.cast(rex, staged, zone)
 
 
 def _constants(node: Node, position: int) -> list[Literal]:

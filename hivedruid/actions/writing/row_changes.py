@@ -18,6 +18,7 @@ from hivedruid.actions.tiering.decisions import touched
 from hivedruid.actions.writing.insert import check_conversion
 from hivedruid.actions.writing.model import ChangeTableRows
 from hivedruid.actions.writing.row_constraints import conditions, guarded, with_defaults
+from hivedruid.catalog.druid_columns import sketch_columns
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import STRING
@@ -86,6 +87,11 @@ def _columns(statement: ChangeRows, table: Table) -> tuple[Column, ...]:
                 span=span,
                 hint="UNARCHIVE the rows, and use INSERT OVERWRITE TABLE … SELECT",
             )
+        if name in sketch_columns(table.columns, table.properties):
+            raise UnsupportedError(
+                f"sketches cannot be changed: column '{name}' of {table.full_name}", span=span,
+                hint="UNARCHIVE the rows, and use INSERT OVERWRITE TABLE … SELECT",
+            )  # fmt: skip
         found.append(column)
     return tuple(found)
 

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.writing.numbers import Blobs, Numbers, sort_key
 from hivedruid.segments.writing.strings import Encoded
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of rows from which a metric is computed."""
+
+    array: pa.Array
+
+    def reordered(self, order: Int64s) -> Values:
+        return Values(self.array.take(pa.array(order)))
+
 
 Column = Encoded | Numbers | Blobs
 
@@ -94,3 +107,11 @@ def _neutral(aggregator: str, dtype: np.dtype[Any]) -> Any:
         return dtype.type(np.inf if aggregator.endswith("Min") else -np.inf)
     limits = np.iinfo(np.int64)
     return dtype.type(limits.max if aggregator.endswith("Min") else limits.min)
+
+
+def folded(column: Values, fold: Callable[[Sequence[Any]], bytes | None], starts: Int64s) -> pa.Array:
+    """The bytes of the values of each group."""
+    values = column.array.to_pylist()
+    ends = [*starts[1:].tolist(), len(values)]
+    groups = (values[start:end] for start, end in zip(starts.tolist(), ends, strict=True))
+    return pa.array([fold(group) for group in groups], pa.large_binary())

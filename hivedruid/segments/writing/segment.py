@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import numpy as np
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.files import INDEX, METADATA, VERSION
 from hivedruid.segments.filters import utf16
+from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.segment import TIME, Interval
 from hivedruid.segments.writing.lists import names
 from hivedruid.segments.writing.numbers import (
@@ -25,7 +26,7 @@ from hivedruid.segments.writing.numbers import (
     encode_numbers,
     numeric_part,
 )
-from hivedruid.segments.writing.rows import Column, combined, druid_order, group_starts
+from hivedruid.segments.writing.rows import Column, Values, combined, druid_order, folded, group_starts
 from hivedruid.segments.writing.strings import Encoded, encode, string_part
 
 if TYPE_CHECKING:
@@ -49,11 +50,15 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a type as above, or COMPLEX<name>, whose values are given as bytes. `aggregator` is its JSON."""
+    """A metric of a type as above, or COMPLEX<name>, whose values are given as bytes. `aggregator` is its JSON.
+
+    With `fold`, the values are of any type, and it makes the stored bytes of those of a group of rows; with no bytes
+    the value is null."""
 
     name: str
     type: str
     aggregator: Mapping[str, Any]
+    fold: Callable[[Sequence[Any]], bytes | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,16 +97,12 @@ def write_segment(table: pa.Table, spec: SegmentSpec, folder: Path) -> Written:
         time = time.reordered(order)
         dimensions = {name: column.reordered(order) for name, column in dimensions.items()}
         metrics = {name: column.reordered(order) for name, column in metrics.items()}
-    if spec.rollup:
-        starts = group_starts(time.values, list(dimensions.values()))
-        if len(starts) < len(time.values):
-            time = time.reordered(starts)
-            dimensions = {name: column.reordered(starts) for name, column in dimensions.items()}
-            metrics = {
-                each.name: combined(metrics[each.name], str(each.aggregator.get("type")), starts)
-                for each in spec.metrics
-            }
-    return _write(spec, time, dimensions, metrics, folder)
+    starts = group_starts(time.values, list(dimensions.values())) if spec.rollup else np.arange(len(time.values))
+    if merges := len(starts) < len(time.values):
+        time = time.reordered(starts)
+        dimensions = {name: column.reordered(starts) for name, column in dimensions.items()}
+    stored = {each.name: _stored(metrics[each.name], each, starts, merges=merges) for each in spec.metrics}
+    return _write(spec, time, dimensions, stored, folder)
 
 
 def _dimension(table: pa.Table, dimension: Dimension) -> Column:
@@ -112,10 +113,20 @@ def _dimension(table: pa.Table, dimension: Dimension) -> Column:
     return encode_numbers(table.column(dimension.name), dimension.type)
 
 
-def _metric(table: pa.Table, metric: Metric) -> Column:
+def _metric(table: pa.Table, metric: Metric) -> Column | Values:
+    if metric.fold is not None:
+        return Values(table.column(metric.name).combine_chunks())
     if metric.type in DTYPES:
         return encode_numbers(table.column(metric.name), metric.type)
     return encode_blobs(table.column(metric.name))
+
+
+def _stored(column: Column | Values, metric: Metric, starts: Int64s, *, merges: bool) -> Column:
+    """A metric with one value for each group of rows; `merges`: a group may have several."""
+    if isinstance(column, Values):
+        assert metric.fold is not None
+        return encode_blobs(folded(column, metric.fold, starts))
+    return combined(column, str(metric.aggregator.get("type")), starts) if merges else column
 
 
 def _write(

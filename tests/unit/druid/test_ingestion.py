@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hivedruid.catalog.table import Column, Table
-from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE, STRING, TIMESTAMP, array_of
+from hivedruid.catalog.types import BIGINT, BINARY, BOOLEAN, DOUBLE, STRING, TIMESTAMP, array_of
 from hivedruid.druid.ingestion import STAGING, Replaces, data_schema, folder_in_druid, index_parallel_spec, input_source
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import SemanticError
@@ -143,6 +144,25 @@ def test_a_table_that_a_stream_feeds_gets_the_same_columns() -> None:
     assert of_type == [(metric["type"], metric["name"]) for metric in streamed["metricsSpec"]]
     sources = {metric["name"]: metric.get("fieldName") for metric in staged["metricsSpec"]}
     assert sources == {"a": "a", "n": None, "u": "u", "q": "q", "other": None}  # values are the columns' own
+
+
+def test_sketches_are_built_from_values_or_merged() -> None:
+    given = {"druid.columns.aggregators": "t:thetaSketch(user), h:HLLSketchBuild, q:quantilesDoublesSketch(x)"}
+    columns = (Column("__time", TIMESTAMP), Column("t", BINARY), Column("h", BINARY), Column("q", BINARY))
+    made = Table("default", "t", "druid", columns, properties=given)
+    assert data_schema(made, {})["metricsSpec"] == [
+        {"type": "thetaSketch", "name": "t", "fieldName": "t"},
+        {"type": "HLLSketchBuild", "tgtHllType": "HLL_4", "name": "h", "fieldName": "h"},
+        {"type": "quantilesDoublesSketch", "name": "q", "fieldName": "q"},
+    ]
+    assert data_schema(made, {}, {"t", "h"})["metricsSpec"] == [
+        {"type": "thetaSketch", "isInputThetaSketch": True, "size": 16384, "name": "t", "fieldName": "t"},
+        {"type": "HLLSketchMerge", "tgtHllType": "HLL_4", "lgK": 12, "name": "h", "fieldName": "h"},
+        {"type": "quantilesDoublesSketch", "name": "q", "fieldName": "q"},
+    ]
+    kafka = {**given, "kafka.topic": "t", "kafka.bootstrap.servers": "h:9092"}
+    streamed = supervisor_spec(replace(made, properties=kafka), {})["spec"]["dataSchema"]["metricsSpec"]
+    assert [metric["fieldName"] for metric in streamed] == ["user", "h", "x"]
 
 
 @pytest.mark.parametrize(

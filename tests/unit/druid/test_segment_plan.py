@@ -77,7 +77,7 @@ def test_plan() -> None:
         (task(dimension("f", "double")), "column 'f' is stored as DOUBLE, and its values are float"),
         (task(dimension("s", "long")), "column 's' is stored as LONG, and its values are string"),
         (task(dimension("s", "json")), "column 's' is stored as JSON, and its values are string"),
-        (task(metrics=[metric("thetaSketch", "s")]), "column 'm_s' is stored by the aggregator thetaSketch"),
+        (task(metrics=[metric("hyperUnique", "s")]), "column 'm_s' is stored by the aggregator hyperUnique"),
         (task(metrics=[metric("longSum", "d")]), "column 'm_d' is stored as LONG, and its values are double"),
         (
             task(metrics=[metric("longSum", "n", expression="n + 1")]),
@@ -90,6 +90,39 @@ def test_only_a_task_builds_them(spec: dict[str, Any], reason: str) -> None:
     with pytest.raises(UnsupportedError) as error:
         segment_plan(spec, TYPES)
     assert error.value.message == reason
+
+
+@pytest.mark.parametrize(
+    ("given", "staged", "merges"),
+    [
+        (metric("thetaSketch", "s"), t.STRING, False),
+        (metric("thetaSketch", "s"), t.BIGINT, False),
+        (metric("thetaSketch", "s", isInputThetaSketch=True, size=16384), t.STRING, True),
+        (metric("HLLSketchBuild", "s", tgtHllType="HLL_4"), t.DOUBLE, False),
+        (metric("HLLSketchMerge", "s", tgtHllType="HLL_4", lgK=12), t.STRING, True),
+        (metric("quantilesDoublesSketch", "s"), t.DOUBLE, False),
+        (metric("quantilesDoublesSketch", "s", k=128), t.STRING, True),
+    ],
+)
+def test_sketches(given: dict[str, Any], staged: t.HiveType, merges: bool) -> None:
+    (planned,) = segment_plan(task(metrics=[given]), {"s": staged}).metrics
+    assert planned.sketch is not None
+    assert planned.sketch.merges == merges
+    assert planned.type.startswith("COMPLEX<")
+
+
+@pytest.mark.parametrize(
+    ("given", "staged"),
+    [
+        (metric("thetaSketch", "s", size=4096), t.STRING),
+        (metric("thetaSketch", "s"), t.FLOAT),
+        (metric("HLLSketchBuild", "s", stringEncoding="utf8"), t.STRING),
+        (metric("quantilesDoublesSketch", "s"), t.STRING),
+    ],
+)
+def test_sketches_that_only_druid_builds(given: dict[str, Any], staged: t.HiveType) -> None:
+    with pytest.raises(UnsupportedError, match="is stored by the aggregator"):
+        segment_plan(task(metrics=[given]), {"s": staged})
 
 
 BUCKETS = [*granularities.WIDTHS, *granularities.MONTHS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hivedruid.embedded.store import EmbeddedStore
 from hivedruid.errors import DruidError
 from hivedruid.jobs.load import Load, NoJournal
 from hivedruid.jobs.staged import StagedRows
+from hivedruid.sketches import library
 from tests.support.loads import ingest
 
 DAY = 86_400_000
@@ -117,6 +119,45 @@ def test_rollup_and_query_granularity(store: EmbeddedStore, index_task: Task, wr
         [START, "a", 2, -9223372036854775808, 0.5],
         [START + 3_600_000, "a", 1, None, None],
     ]
+
+
+SKETCHES = [
+    {"type": "thetaSketch", "name": "t", "fieldName": "u"},
+    {"type": "HLLSketchBuild", "tgtHllType": "HLL_4", "name": "h", "fieldName": "u"},
+    {"type": "quantilesDoublesSketch", "name": "q", "fieldName": "x"},
+]
+MERGED = [
+    {"type": "thetaSketch", "isInputThetaSketch": True, "size": 16384, "name": "t", "fieldName": "t"},
+    {"type": "HLLSketchMerge", "tgtHllType": "HLL_4", "lgK": 12, "name": "h", "fieldName": "h"},
+    {"type": "quantilesDoublesSketch", "k": 128, "name": "q", "fieldName": "q"},
+]
+
+
+def estimates(row: list[Any]) -> list[float | None]:
+    """The distinct values of the theta and HLL sketches, and the number of values of the quantiles sketch."""
+    theta, hll, quantiles = (None if text is None else b64decode(text) for text in row)
+    assert theta is not None
+    assert quantiles is not None
+    distinct = None if hll is None else round(library.estimate("hll", hll))
+    return [library.estimate("theta", theta), distinct, library.count("quantiles", quantiles)]
+
+
+def test_sketches_are_built_and_merged(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    rows = [{"__time": START, "k": n % 2, "u": f"é{n % 6}", "x": n} for n in range(24)] + [{"__time": START, "k": 2}]
+    ingest(store, index_task("t", write_rows(rows), {"k": "long"}, SKETCHES, rollup=True))
+    assert store.schema("t")["h"] == "COMPLEX<HLLSketch>"
+    built = scan(store, "t", "t", "h", "q")
+    assert [estimates(row) for row in built[:2]] == [[3.0, 3, 12], [3.0, 3, 12]]
+    assert estimates(built[2]) == [0.0, None, 0]  # of no values, as in Druid
+    sketches = [{"__time": START, **dict(zip("thq", row, strict=True))} for row in built]
+    ingest(store, index_task("merged", write_rows(sketches, name="sketches"), {}, MERGED, rollup=True))
+    assert [estimates(row) for row in scan(store, "merged", "t", "h", "q")] == [[6.0, 6, 24]]
+
+
+def test_without_rollup_each_row_has_a_sketch(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:
+    rows = [{"__time": START, "u": "a", "x": 1}, {"__time": START, "u": "b", "x": 2}]
+    ingest(store, index_task("t", write_rows(rows), {}, SKETCHES))
+    assert [estimates(row) for row in scan(store, "t", "t", "h", "q")] == [[1.0, 1, 1], [1.0, 1, 1]]
 
 
 def test_without_rollup_every_row_stays(store: EmbeddedStore, index_task: Task, write_rows: Write) -> None:

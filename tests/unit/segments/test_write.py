@@ -231,3 +231,17 @@ def test_sketches_are_kept_as_bytes(tmp_path: Path) -> None:
     with open_segment(tmp_path) as found:
         assert found.column("m").type == "COMPLEX<hyperUnique>"
         assert [row["m"] for batch in found.read(["m"]) for row in batch.to_pylist()] == [b"\0", None, b"xyz"]
+
+
+@pytest.mark.parametrize("rollup", [True, False])
+def test_values_of_a_group_are_folded(tmp_path: Path, rollup: bool) -> None:
+    def fold(values: Sequence[Any]) -> bytes | None:
+        return ",".join(values).encode() if None not in values else None
+
+    metric = Metric("m", "COMPLEX<thetaSketch>", {"type": "thetaSketch", "name": "m"}, fold)
+    keys, values = ["b", "a", "b", "c"], ["1", "2", "3", None]
+    given_table = pa.table({"__time": pa.array([DAY[0]] * 4), "s": pa.array(keys), "m": pa.array(values)})
+    write_segment(given_table, SegmentSpec(DAY, (Dimension("s", "STRING"),), (metric,), rollup), tmp_path)
+    with open_segment(tmp_path) as found:
+        stored_values = [row["m"] for batch in found.read(["m"]) for row in batch.to_pylist()]
+    assert stored_values == ([b"2", b"1,3", None] if rollup else [b"2", b"1", b"3", None])

@@ -1,0 +1,25 @@
+-- columns of sketches: values are added to them, sketches are merged
+CREATE TABLE visits (`__time` TIMESTAMP, page STRING, users BINARY, seen BINARY, latency BINARY) STORED BY 'druid'
+TBLPROPERTIES ('druid.columns.aggregators' = 'users:thetaSketch(user_id), seen:HLLSketchBuild, latency:quantilesDoublesSketch(ms)');
+DESCRIBE visits;
+SHOW CREATE TABLE visits;
+INSERT INTO visits VALUES
+  ('2024-01-01', 'a', 'x', 1, 2.5), ('2024-01-01', 'a', 'y', 1, 3), ('2024-01-01', 'a', NULL, 2, 1), ('2024-01-02', 'b', NULL, NULL, NULL);
+SELECT `__time`, page, length(users), length(seen), length(latency) FROM visits ORDER BY page;
+CREATE TABLE copied STORED BY 'druid' AS SELECT `__time`, users, seen AS devices FROM visits;
+SHOW CREATE TABLE copied;
+INSERT INTO copied SELECT `__time`, users, seen FROM visits;
+INSERT INTO visits SELECT `__time`, concat(page, '2'), users, seen, latency FROM visits;
+ALTER TABLE copied COMPACT 'major';
+SELECT count(*), count(users), count(devices) FROM copied;
+
+-- what a column cannot store is refused
+CREATE TABLE wrong (`__time` TIMESTAMP, b BINARY) STORED BY 'druid';
+CREATE TABLE wrong STORED BY 'druid' AS SELECT `__time`, unhex('00') AS b FROM visits;
+INSERT INTO copied SELECT `__time`, seen, seen FROM visits;
+INSERT INTO copied VALUES ('2024-01-01', array('x'), 1);
+INSERT INTO visits VALUES ('2024-01-01', 'a', 'x', 1, 'fast');
+ALTER TABLE copied SET TBLPROPERTIES ('druid.columns.aggregators' = 'users:HLLSketchBuild, devices:HLLSketchBuild');
+ALTER TABLE copied ADD COLUMNS (more BINARY);
+DROP TABLE visits;
+DROP TABLE copied;
