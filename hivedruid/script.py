@@ -289,3 +289,14 @@ def _replace_once(
     if not parts:
         return None
     return "".join(parts) + text[end:], new_places + places[end:]
+
+
+def source_path(statement: SourceStatement) -> str | None:
+    """The path of a SOURCE statement, None for any other."""
+    if statement.text.lstrip()[:6].lower() != "source":
+        return None
+    from hivedruid.parser import parse
+    from hivedruid.parser.statements import SourceScript
+
+    parsed = parse(statement)
+    return parsed.path if isinstance(parsed, SourceScript) else None

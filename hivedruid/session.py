@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from hivedruid import configuration, script
 from hivedruid.catalog.failures import catalog_errors
 from hivedruid.catalog.opening import copy_catalog, is_shared, of_home, open_catalog
 from hivedruid.catalog.store import Catalog
-from hivedruid.catalog.table import LOOSE_FILES
 from hivedruid.catalogs import Catalogs
 from hivedruid.engine.kinds import kind_of, require
 from hivedruid.errors import (
@@ -44,7 +43,7 @@ from hivedruid.settings import Settings
 
 if TYPE_CHECKING:
     from hivedruid.actions.facts import Facts
-    from hivedruid.actions.loose_files import LooseFile, LooseFiles
+    from hivedruid.actions.loose_files import LooseFiles
     from hivedruid.actions.model import Action
     from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
@@ -121,15 +120,13 @@ class Session:
         self._cluster: DruidCluster | None = None
         self._services: Services | None = None
         self._spark: SparkRunner | None = None
-        self._loose_files: LooseFiles | None = None
         self._kept: KeptSecrets | None = None
         if not dry_run:
             remove_leftovers(scratch_folder(self.home))
         self._note_setting = noted_once(note)
-        self._noted_files: list[LooseFile] = []
         self._noted_places: set[tuple[str, str]] = set()
-        for key, text in (hiveconf or {}).items():
-            self._note_setting(key, text)
+        for initial in (hiveconf or {}).items():
+            self._note_setting(*initial)
         self._unreadable = "SOURCE is only supported as a statement of a script"
 
     def __enter__(self) -> Session:
@@ -142,7 +139,7 @@ class Session:
         for table in self.catalog.temporary_tables():
             remove_rows(table.location)
             self.catalog.remove(table)
-        if self._loose_files is not None:
+        if "_loose_files" in vars(self):
             self._loose_files.close()
         if self._spark is not None:
             self._spark.close()
@@ -174,7 +171,7 @@ class Session:
     def _statements(self, text: str, file: str | None, depth: int) -> Iterator[SourceStatement]:
         for raw in list(script.split(text, file)):  # an incomplete script does not run at all
             statement = self._substituted(raw)
-            sourced = _source_path(statement)
+            sourced = script.source_path(statement)
             if sourced is None:
                 yield statement
                 continue
@@ -329,28 +326,20 @@ class Session:
 
     def _note_facts(self, snapshot: Snapshot) -> None:
         """Print notes about facts that affect the plan or the result."""
-        for file in snapshot.loose_files.values():
-            if (LOOSE_FILES, file.table.name) in snapshot.tables:
-                self._note_loose_file(file)
+        for text in self._loose_files.new_summaries(snapshot.tables.values()) if snapshot.loose_files else ():
+            self._note(text)
         if snapshot.unreachable is not None:
             self._note(f"planned from the catalog only: {snapshot.unreachable}")
         here = self._place() if snapshot.read else ""
         for table in snapshot.read if here else ():
             self._note_place(table, here, is_absent=table.data_source in snapshot.absent)
 
-    def _note_loose_file(self, file: LooseFile) -> None:
-        """Note, once, how a file without a table is read."""
-        if (summary := file.summary) and file not in self._noted_files:
-            self._noted_files.append(file)
-            self._note(summary)
-
     def _note_place(self, table: Table, here: str, *, is_absent: bool) -> None:
         """Note, once, that the rows of a table are in another Druid, and record where they are."""
         from hivedruid.catalog.places import IN_HOME, Places, elsewhere
 
         places, data_source = Places(self.catalog), table.data_source
-        place = places.find(data_source)
-        if place is None and not is_absent:
+        if (place := places.find(data_source)) is None and not is_absent:
             with suppress(ExecutionError):  # a read-only catalog is sufficient
                 places.remember(data_source, here)
         elif place is None and here != IN_HOME and not is_shared(self.catalog) and self.store.schema(data_source):
@@ -434,15 +423,14 @@ class Session:
             self.catalog, self._catalogs.renewed(), self.druid, self._get_spark,
             {**self.settings, "hive.local.time.zone": self.settings.time_zone}, self.now(), self.database, self.home,
             self.variables, self._dry_run, asks_spark=not self._dry_run, temporary_functions=self.temporary_functions,
-            loose_files=self._get_loose_files,
+            loose_files=lambda: self._loose_files,
         )  # fmt: skip
 
-    def _get_loose_files(self) -> LooseFiles:
-        if self._loose_files is None:
-            from hivedruid.actions.loose_files import LooseFiles
+    @cached_property
+    def _loose_files(self) -> LooseFiles:
+        from hivedruid.actions.loose_files import LooseFiles
 
-            self._loose_files = LooseFiles(self.home)
-        return self._loose_files
+        return LooseFiles(self.home)
 
     def _get_services(self) -> Services:
         if self._services is None:
@@ -505,17 +493,6 @@ class Session:
 
     def table_names(self) -> tuple[str, ...]:
         return self.catalog.table_names(self.database)
-
-
-def _source_path(statement: SourceStatement) -> str | None:
-    """The path of a SOURCE statement, None for any other."""
-    if statement.text.lstrip()[:6].lower() != "source":
-        return None
-    from hivedruid.parser import parse
-    from hivedruid.parser.statements import SourceScript
-
-    parsed = parse(statement)
-    return parsed.path if isinstance(parsed, SourceScript) else None
 
 
 def _redacted(plan: Result) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,6 +82,7 @@ class LooseFiles:
     """The files that a session has read."""
 
     home: Path
+    _noted: set[tuple[str, _STATE]] = field(default_factory=set)
     _known: dict[tuple[str, str], tuple[_STATE, LooseFile]] = field(default_factory=dict)
 
     def find(self, name: str, folder: str, settings: Mapping[str, str], is_table: Callable[[str], bool]) -> LooseFile:
@@ -101,6 +102,14 @@ class LooseFiles:
             table = Table(LOOSE_FILES, name, "files", (), unreadable=(error.reason, error.hint))
             return LooseFile(table)
         return found
+
+    def new_summaries(self, tables: Iterable[Table]) -> list[str]:
+        """How the files among the tables of a statement are read, unless that was returned before."""
+        read = {table.name for table in tables if table.is_loose}
+        new = {(name, state): file for (name, _), (state, file) in self._known.items() if name in read}
+        texts = [file.summary for key, file in new.items() if key not in self._noted and file.summary]
+        self._noted |= new.keys()
+        return texts
 
     def close(self) -> None:
         """Remove the copies."""
