@@ -220,9 +220,9 @@ def _files(prefix: str) -> Iterator[Candidate]:
         if each.name.startswith("."):
             continue
         if each.is_dir():
-            yield Candidate(f"{folder}{each.name}/", "folder")
+            yield Candidate(f"{folder}{each.name}/", "value", "folder")
         elif (ending := ending_of(each.name)) is not None:
-            yield Candidate(f"{folder}{each.name}", "file", ending)
+            yield Candidate(f"{folder}{each.name}", "value", ending)
 
 
 def _split(name: str, names: Names) -> tuple[str, str]:
