@@ -81,8 +81,8 @@ def check_columns(
 
 
 def check_column(column: Column, span: Span | None, sketches: Collection[str] = ()) -> None:
-    """Check one column's type; `sketches` are the names of those with sketches. Raises SemanticError with Hive's
-    message (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
+    """Check one column's name and type; `sketches` are the names of those with sketches. Raises SemanticError, for a
+    type with Hive's message (DruidStorageHandlerUtils.getDimensionsAndAggregates)."""
     kind = column.type.name
     if column.name == GRANULARITY_KEY:
         raise SemanticError(
@@ -90,6 +90,7 @@ def check_column(column: Column, span: Span | None, sketches: Collection[str] = 
             span=span,
             hint="rename the column",
         )
+    check_field_name(column, span)
     if column.name == TIME_COLUMN:
         if not column.type.is_timestamp:
             raise SemanticError(
@@ -115,6 +116,20 @@ def check_sketches(before: Table, properties: Mapping[str, str], span: Span | No
                 f"column '{name}' of {before.full_name} stores sketches ({kind.build}): its segments contain them",
                 span=span, hint=f"keep '{name}:{kind.build}' in {AGGREGATED}, or create another table",
             )  # fmt: skip
+
+
+def check_field_name(column: Column, span: Span | None) -> None:
+    """Raise SemanticError if Druid could not load segments with this column.
+
+    The table of contents of a segment (meta.smoosh) has a line for each column: its name and three numbers, separated
+    by commas. Druid splits the line at its first commas (SmooshedFileMapper.load), also at those in the name.
+    """
+    if "," in column.field_name:
+        raise SemanticError(
+            f"column name '{column.field_name}' contains a comma: Druid cannot load segments with such a column",
+            span=span,
+            hint="choose a name without a comma; to name a column of a SELECT, use AS",
+        )
 
 
 def _category(type_: HiveType) -> str:

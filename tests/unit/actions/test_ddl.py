@@ -119,6 +119,17 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
             "`__time_granularity`",
         ),
         (
+            "(`__time` timestamp, `a,b` string) STORED BY druid",
+            "column name 'a,b' contains a comma: Druid cannot load segments with such a column",
+            "`a,b`",
+        ),
+        (
+            "(`__time` timestamp, `a,b` string) STORED BY druid TBLPROPERTIES ('druid.datasource'='wikiticker',"
+            " 'kafka.topic'='x', 'kafka.bootstrap.servers'='h:9092')",
+            "column name 'a,b' contains a comma: Druid cannot load segments with such a column",
+            "`a,b`",
+        ),
+        (
             "(`__time` timestamp, p decimal(9,2)) STORED BY druid TBLPROPERTIES ('druid.columns.as'='q:double')",
             "Druid does not support decimal column type cast column [p] to double",
             "p",

@@ -209,6 +209,7 @@ def test_add_columns(world: World) -> None:
     [
         ("ALTER TABLE w ADD COLUMNS (z INT, Added INT)", "Duplicate column name: added"),
         ("ALTER TABLE w ADD COLUMNS (z INT, z INT)", "Duplicate column name z"),
+        ("ALTER TABLE w ADD COLUMNS (`z,y` INT)", "column name 'z,y' contains a comma"),
         ("ALTER TABLE w ADD COLUMNS (z DATE)", "Dimension z does not have STRING type: DATE"),
         ("ALTER TABLE k ADD COLUMNS (`__key` INT)", "Duplicate column name: __key"),
         ("ALTER TABLE v ADD COLUMNS (z INT)", "Cannot alter a view"),
