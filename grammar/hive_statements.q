@@ -112,6 +112,8 @@ ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('a', 'b');
 ALTER TABLE t ADD IF NOT EXISTS PARTITION (day = DATE '2024-01-01', shop = 'a') LOCATION '/data/a' PARTITION (day = '2024-01-02', shop = 'b');
 -- rule: drop_partitions
 ALTER TABLE t DROP IF EXISTS PARTITION (day < '2024-01-01'), PARTITION (shop <> 'a', shop != 'b') PURGE;
+-- rule: restore_partitions
+ALTER TABLE t RESTORE PARTITION (__time >= '2024-01-01', __time < '2024-02-01');
 -- rule: exchange_partition
 ALTER TABLE t EXCHANGE PARTITION (k = 1) WITH TABLE db.received;
 -- rule: change_partition_column

@@ -57,17 +57,19 @@ def _build(statement: Statement, snapshot: Snapshot, note: Note | None) -> State
     job_origin = origin(statement.source, snapshot.settings, snapshot.database)
     continued = resumed_table(job_origin, snapshot)
     if continued is not None:
-        return StatementPlan((continued, *_compaction(continued.job, snapshot)))
+        return StatementPlan((continued, *_configured(continued.job, snapshot)))
     built = build_family(statement, without_unfinished(snapshot), note)
     return replace(built, actions=with_earlier_writes(with_earlier(built.actions, job_origin, snapshot), snapshot))
 
 
-def _compaction(job: LoadJob, snapshot: Snapshot) -> tuple[Action, ...]:
-    """The additional actions of CREATE TABLE … AS that configure automatic compaction."""
-    from hivedruid.actions.compacting.build import changed
+def _configured(job: LoadJob, snapshot: Snapshot) -> tuple[Action, ...]:
+    """The additional actions of CREATE TABLE … AS that configure automatic compaction and retention."""
+    from hivedruid.actions.compacting import build as compaction
+    from hivedruid.actions.ddl import retention
     from hivedruid.catalog.store import from_json
 
-    return changed(None, from_json("", job.database, job.table, job.definition), snapshot)
+    table = from_json("", job.database, job.table, job.definition)
+    return *compaction.changed(None, table, snapshot), *retention.changed(None, table, snapshot)
 
 
 def job_origin(statement: Statement, snapshot: Snapshot) -> Origin | None:

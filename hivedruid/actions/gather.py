@@ -16,8 +16,9 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.databases import details_of
 from hivedruid.catalog.functions import all_functions
 from hivedruid.catalog.operation_records import OperationRecords
+from hivedruid.catalog.properties import RETENTION_RULES
 from hivedruid.catalog.table import Table
-from hivedruid.errors import ExecutionError
+from hivedruid.errors import ConnectError, ExecutionError
 from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.scratch import folder_of_rows
 from hivedruid.setting_types import resolve_zone
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.statistics import Statistics
     from hivedruid.catalog.streams import StreamRecord
+    from hivedruid.druid.retention import Rule
     from hivedruid.druid.versions import DruidVersion
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.engine.segments import Segment
@@ -109,6 +111,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         new_function=_new_function(statement, reader, facts), version=_version(facts),
         listed_files=_listed_files(statement, tables, partitions, facts), loose_files=reader.loose_files,
         first_lines=_first_lines(statement, tables, facts),
+        source_segments=_source_segments(statement, tables, facts),
+        retention=_retention(statement, tables, reader.dropped, facts),
     )  # fmt: skip
 
 
@@ -312,6 +316,24 @@ def _hot_segments(statement: Statement, tables: Mapping[tuple[str, str], Table],
     return tuple(replace(s, rows=rows.get(s.id, s.rows)) for name in names for s in lists.segments(name))
 
 
+def _source_segments(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
+) -> Mapping[str, tuple[Segment, ...]]:
+    """By data source: those of the Druid tables that a statement about their intervals names, also unused ones."""
+    names = [table.data_source for table in tables.values() if table.has_data_source]
+    if "data source segments" not in statement.needs or not names:
+        return {}
+    from hivedruid.engine.capabilities import DeepStorage, SegmentLists
+    from hivedruid.engine.kinds import find
+
+    lists, storage = find(facts.druid(), SegmentLists), find(facts.druid(), DeepStorage)
+    listed = lists.listed_segments(names) if lists is not None else ()
+    return {
+        name: (*used, *(storage.unused_segments(name) if storage is not None else ()))
+        for name, used in zip(names, listed, strict=True)
+    }
+
+
 def _tiers(
     statement: Statement, tables: Mapping[tuple[str, str], Table], facts: Facts
 ) -> Mapping[tuple[str, str], TierFacts]:
@@ -336,6 +358,27 @@ def _histories(
         read = {key: table for key, table in tables.items() if key in versioned}
         return gather_histories(read, replace(facts, plan_only=False)) if read else {}
     return gather_histories(tables, facts, only_own="own snapshots" in statement.needs)
+
+
+def _retention(
+    statement: Statement, tables: Mapping[tuple[str, str], Table], dropped: tuple[Table, ...], facts: Facts
+) -> Mapping[str, tuple[Rule, ...]] | None:
+    """The retention rules of the data sources, for statements that may change them, and DESCRIBE FORMATTED."""
+    given = getattr(statement, "properties", ())
+    is_set = any(getattr(item, "key", "") == RETENTION_RULES for item in given)
+    is_set = is_set or any(RETENTION_RULES in table.properties for table in (*tables.values(), *dropped))
+    if not is_set or family_of(statement) not in ("ddl", "writing"):
+        return None
+    from hivedruid.engine.capabilities import Retention
+    from hivedruid.engine.kinds import find
+
+    try:
+        engine = find(facts.druid(), Retention)
+        return engine.own_retention_rules() if engine is not None else None
+    except ConnectError:
+        if facts.plan_only:
+            return None
+        raise
 
 
 def _segment_root(statement: Statement, reader: TableReader, facts: Facts) -> SegmentRoot | None:

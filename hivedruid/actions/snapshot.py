@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import SourceState
     from hivedruid.catalog.partitions import Partition
     from hivedruid.catalog.streams import StreamRecord
+    from hivedruid.druid.retention import Rule
     from hivedruid.druid.versions import DruidVersion
     from hivedruid.engine.capabilities import SegmentRoot
     from hivedruid.engine.segments import Segment
@@ -72,6 +73,8 @@ class Snapshot(PlannerFacts):
     catalog of the database of CREATE TABLE. `listed_files` are those of the tables of SHOW TABLE EXTENDED.
     `loose_files` are the files without a table that the statement names, by their paths as written, `first_lines` those
     of a text at the LOCATION of CREATE TABLE.
+    `retention` are the retention rules by data source, those of all under `_default`; None if they do not matter or are
+    not known. `source_segments` are the segments of data sources, also unused ones, for DROP and RESTORE PARTITION.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -116,6 +119,8 @@ class Snapshot(PlannerFacts):
     listed_files: Mapping[tuple[str, str], tuple[StoredFile, ...]] = field(default_factory=dict)
     loose_files: Mapping[str, LooseFile] = field(default_factory=dict)
     first_lines: tuple[str, ...] = ()
+    retention: Mapping[str, tuple[Rule, ...]] | None = None
+    source_segments: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

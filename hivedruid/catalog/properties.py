@@ -16,7 +16,7 @@ from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "paths", "object", "array", "schema", "table", "timereference", "id",
+    "aggregators", "multivalue", "storedas", "paths", "rules", "object", "array", "schema", "table", "timereference", "id",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -39,6 +39,7 @@ HEADER_FILTER = INGESTION_PREFIX + "headerBasedFilterConfig"
 SEGMENT_RANGES = "druid.segment.ranges"
 COMPACTION_PREFIX = "druid.compaction."
 AUTO_COMPACTION = COMPACTION_PREFIX + "auto"
+RETENTION_RULES = "druid.retention.rules"
 COMPACTION_OFFSET = COMPACTION_PREFIX + "skipOffsetFromLatest"
 REGISTRY = "avro.schema.registry.url"
 REGISTRY_CREDENTIALS = "avro.schema.registry.credentials"
@@ -116,6 +117,9 @@ PROPERTIES: dict[str, TableProperty] = {
             "Whether Druid compacts the segments automatically."),
         TableProperty(COMPACTION_OFFSET, "duration", "P1D",
             "Period before the newest row that automatic compaction skips."),
+        TableProperty(RETENTION_RULES, "rules", None,
+            "Druid's retention rules of the data source, in the order in which they are tried: `load P30D hot:2 "
+            "_default_tier:1, drop forever`. Those of all data sources follow them."),
         TableProperty("druid.storage.storageDirectory", "text", None,
             "Accepted for compatibility; deep storage is configured in Druid."),
         TableProperty(COLUMN_MAPPING, "mapping", None,

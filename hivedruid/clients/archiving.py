@@ -71,12 +71,7 @@ class _Held(Held):
         holding = self._holding
         if not holding.segments:
             return
-        segments = Segments(self._cluster.client, holding.data_source)
-        if _places(readable(_placed(segments, holding.spans))) != _places(holding.segments):
-            raise NotRemovedError(
-                f"the segments of {holding.data_source} were not removed: others have changed them",
-                hint="rerun the statement",
-            )
+        self._check_unchanged()
         self._cluster.progress(f"Druid: {holding.data_source}: removing {len(holding.segments)} segments")
         try:
             self._holder.publish("segmentTransactionalInsert", [*tombstones(holding)])
@@ -87,6 +82,25 @@ class _Held(Held):
                     hint=error.hint or "rerun the statement",
                 ) from error
         settle(self._cluster, holding)
+
+    def drop(self) -> None:
+        """See `Held.drop`: also hidden segments and tombstones, so that nothing comes back."""
+        holding = self._holding
+        if not holding.segments:
+            return
+        self._check_unchanged()
+        segments = Segments(self._cluster.client, holding.data_source)
+        segments.mark_unused(segments.used(holding.spans))
+        _wait_until_unread(self._cluster, holding)
+
+    def _check_unchanged(self) -> None:
+        holding = self._holding
+        segments = Segments(self._cluster.client, holding.data_source)
+        if _places(readable(_placed(segments, holding.spans))) != _places(holding.segments):
+            raise NotRemovedError(
+                f"the segments of {holding.data_source} were not removed: others have changed them",
+                hint="rerun the statement",
+            )
 
 
 # --- afterwards, in any process ----------------------------------------------------------------------------------
@@ -133,6 +147,14 @@ def settle(cluster: DruidCluster, holding: Holding) -> None:
     """
     if not holding.segments:
         return
+    _wait_until_unread(cluster, holding)
+    segments = Segments(cluster.client, holding.data_source)
+    above = [Segment(holding.data_source, *span, holding.version_of(span), 0) for span in holding.buckets]
+    below = hidden(segments.used(holding.spans), above)
+    segments.mark_unused([segment for segment in below if not segment.is_tombstone])
+
+
+def _wait_until_unread(cluster: DruidCluster, holding: Holding) -> None:
     segments = Segments(cluster.client, holding.data_source)
 
     def is_unread() -> bool:
@@ -149,9 +171,6 @@ def settle(cluster: DruidCluster, holding: Holding) -> None:
             )
     finally:
         cluster.progress("")
-    above = [Segment(holding.data_source, *span, holding.version_of(span), 0) for span in holding.buckets]
-    below = hidden(segments.used(holding.spans), above)
-    segments.mark_unused([segment for segment in below if not segment.is_tombstone])
 
 
 def tombstones(holding: Holding) -> Iterator[dict[str, Any]]:

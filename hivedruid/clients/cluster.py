@@ -296,11 +296,29 @@ class DruidCluster(
         self._check()
         drop(self, data_source)
 
-    def delete_unused(self, data_source: str) -> None:
-        """Delete the unused segments with a kill task."""
+    def delete_unused(self, data_source: str, spans: Sequence[Span] = ()) -> None:
+        """Delete the unused segments with kill tasks."""
         from hivedruid.clients.tasks import delete_unused
 
-        delete_unused(self, data_source)
+        delete_unused(self, data_source, spans)
+
+    def unused_segments(self, data_source: str) -> tuple[Segment, ...]:
+        """See `DeepStorage.unused_segments`."""
+        from hivedruid.clients.segments import ETERNITY, Segments
+
+        return tuple(Segments(self.client, data_source).unused(ETERNITY))
+
+    def restore(self, data_source: str, segments: Sequence[Segment]) -> None:
+        """See `DeepStorage.restore`."""
+        from hivedruid.clients.retention import restore
+
+        restore(self, data_source, segments)
+
+    def kill_duty(self) -> str:
+        """See `DeepStorage.kill_duty`."""
+        from hivedruid.clients.retention import kill_duty
+
+        return kill_duty(self.client)
 
     # --- archiving ---------------------------------------------------------------------------------------------
 
@@ -349,6 +367,19 @@ class DruidCluster(
         from hivedruid.clients.retention import retention_rules
 
         return retention_rules(self.client, data_sources)
+
+    def own_retention_rules(self) -> Mapping[str, tuple[Rule, ...]]:
+        """See `Retention.own_retention_rules`."""
+        from hivedruid.clients.retention import own_rules
+
+        self._check()
+        return own_rules(self.client)
+
+    def set_retention_rules(self, data_source: str, rules: Sequence[Rule], comment: str) -> None:
+        """See `Retention.set_retention_rules`."""
+        from hivedruid.clients.retention import set_rules
+
+        set_rules(self.client, data_source, rules, comment)
 
     # --- compaction --------------------------------------------------------------------------------------------
 

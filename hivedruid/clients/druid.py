@@ -106,9 +106,18 @@ class DruidClient:
             raise self._refusal(service, response)
         return response.content.decode("utf-8", "replace")
 
-    def post(self, service: Service, path: str, shape: type[T], body: Any = None, *, repeatable: bool = True) -> T:
+    def post(
+        self,
+        service: Service,
+        path: str,
+        shape: type[T],
+        body: Any = None,
+        *,
+        repeatable: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> T:
         """The response, as a type of `wire`. `repeatable`: whether the request is idempotent."""
-        response = self._send("POST", service, path, body, repeatable=repeatable)
+        response = self._send("POST", service, path, body, repeatable=repeatable, headers=headers)
         return self._value("POST", service, path, response, shape)
 
     def delete(self, service: Service, path: str) -> None:
@@ -200,6 +209,7 @@ class DruidClient:
         stream: bool = False,
         silence: float | None = None,
         repeatable: bool = True,
+        headers: Mapping[str, str] | None = None,
     ) -> requests.Response:
         """The response, whatever its status. Retries idempotent requests while the service or its leader is
         unavailable."""
@@ -210,7 +220,7 @@ class DruidClient:
             if attempt > 1:
                 sleep(min(FIRST_PAUSE * 2 ** (attempt - 2), LONGEST_PAUSE))
             try:
-                response = self._to_leader(method, service, path, body, stream, silence)
+                response = self._to_leader(method, service, path, body, stream, silence, headers)
             except UnfitError as error:
                 raise self._unfit(service, error) from error
             except (requests.exceptions.SSLError, requests.Timeout) as error:
@@ -228,7 +238,14 @@ class DruidClient:
         raise AssertionError("not reached: the last attempt returns or raises")
 
     def _to_leader(
-        self, method: str, service: Service, path: str, body: Any, stream: bool, silence: float | None
+        self,
+        method: str,
+        service: Service,
+        path: str,
+        body: Any,
+        stream: bool,
+        silence: float | None,
+        headers: Mapping[str, str] | None,
     ) -> requests.Response:
         """Send a request, and follow redirects to the leader of the service, but to no other address."""
         base = self._leaders.get(service) or self.address.base(service)
@@ -240,6 +257,7 @@ class DruidClient:
                 data=None if body is None else json.dumps(body).encode(),
                 timeout=(CONNECT_TIMEOUT, self.address.read_timeout if silence is None else silence or None),
                 stream=stream,
+                headers=headers,
                 allow_redirects=False,
             )
             if not response.is_redirect and response.status_code not in (307, 308):

@@ -14,7 +14,7 @@ from hivedruid.clients import wire
 from hivedruid.clients.failures import PathError
 from hivedruid.clients.task_spec import task_of
 from hivedruid.druid.intervals import iso
-from hivedruid.druid.paths import CANDIDATES, is_ambiguous, path_of
+from hivedruid.druid.paths import CANDIDATES, is_ambiguous, mark_unused_path, mark_used_path, path_of
 from hivedruid.engine.segments import Segment, SegmentState, hidden_in_part, parts_of
 from hivedruid.errors import ConnectError, DruidError
 
@@ -128,7 +128,13 @@ class Segments:
         """The unused segments that are still known."""
         path = path_of(UNUSED, self._data_source, interval=interval(span))
         found = self._client.get("coordinator", path, list[wire.UnusedSegment], missing=())
-        return [segment_of(self._data_source, item.data_segment, "unused") for item in found]
+        return [
+            replace(
+                segment_of(self._data_source, item.data_segment, "unused"),
+                marked=item.used_status_last_updated_date or "",
+            )
+            for item in found
+        ]
 
     def seen(self, around: Sequence[Segment]) -> list[Segment]:
         """The segments that queries read between the first and the last of these segments, without tombstones."""
@@ -214,7 +220,7 @@ class Segments:
             # the coordinator may still mark replaced segments as unused, by its previous poll
             used = self.used()
             known = set(used)
-            self._mark_used([segment for segment in before if segment not in known])
+            self.mark_used([segment for segment in before if segment not in known])
             others = written_by_others(used, before, new)
             if not settled.is_over(not self._is_changing(not_hidden(before, others), new)):
                 return False
@@ -240,16 +246,16 @@ class Segments:
 
     def mark_unused(self, segments: Sequence[Segment]) -> None:
         if segments:
-            path = path_of(f"{COORDINATOR}/{{}}/markUnused", self._data_source)
+            path = mark_unused_path(self._data_source)
             self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
-    def _mark_used(self, segments: Sequence[Segment]) -> None:
+    def mark_used(self, segments: Sequence[Segment]) -> None:
         """The overlord of Druid 33 does it, but responds with 500 because it cannot serialize its response; in Druid 32
         the coordinator does it."""
         if not segments:
             return
         with suppress(DruidError):
-            path = path_of(f"{OVERLORD}/{{}}/markUsed", self._data_source)
+            path = mark_used_path(self._data_source)
             self._client.post("overlord", path, wire.Acknowledgement, _ids(segments))
             return
         with suppress(DruidError):
@@ -258,7 +264,7 @@ class Segments:
                 self._client.post("coordinator", path, wire.Acknowledgement, _ids(segments))
 
 
-COORDINATOR, OVERLORD = "/druid/coordinator/v1/datasources", "/druid/indexer/v1/datasources"
+COORDINATOR = "/druid/coordinator/v1/datasources"
 
 
 class Patience:

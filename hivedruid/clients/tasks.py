@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
@@ -12,13 +12,14 @@ from uuid import uuid4
 from hivedruid.clients import wire
 from hivedruid.clients.failures import AnswerError, first_line
 from hivedruid.clients.overlord import Overlord, rows_in
-from hivedruid.clients.segments import COORDINATOR, Patience, wait_until
+from hivedruid.clients.segments import COORDINATOR, Patience, interval, wait_until
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import STREAMS
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.engine.archiving import Span
     from hivedruid.ingestion.model import Task
 
 ALL_TIME = "0000-01-01T00:00:00Z/5000-01-01T00:00:00Z"
@@ -262,12 +263,19 @@ def drop(cluster: DruidCluster, data_source: str) -> None:
         )
 
 
-def delete_unused(cluster: DruidCluster, data_source: str) -> None:
-    """Delete the unused segments of a data source, also from deep storage, with a kill task."""
+def delete_unused(cluster: DruidCluster, data_source: str, spans: Sequence[Span] = ()) -> None:
+    """Delete the unused segments of a data source, also from deep storage, with a kill task for each interval."""
+    try:
+        for each in [interval(span) for span in spans] or [ALL_TIME]:
+            _kill_unused(cluster, data_source, each)
+    finally:
+        cluster.progress("")
+
+
+def _kill_unused(cluster: DruidCluster, data_source: str, each: str) -> None:
     overlord = Overlord(cluster.client)
     task_id = f"hivedruid_kill_{uuid4().hex}"
-    task = {"type": "kill", "id": task_id, "dataSource": data_source, "interval": ALL_TIME}
-    overlord.submit(task)
+    overlord.submit({"type": "kill", "id": task_id, "dataSource": data_source, "interval": each})
     end = monotonic() + cluster.patience
     while True:
         found = overlord.task(task_id)
@@ -280,7 +288,6 @@ def delete_unused(cluster: DruidCluster, data_source: str) -> None:
             )
         cluster.progress(f"Druid: deleting the segments of {data_source}")
         sleep(0.2)
-    cluster.progress("")
     if found.state != "SUCCESS":
         raise DruidError(f"the segments of {data_source} were not deleted: {found.error or task_id}")
 

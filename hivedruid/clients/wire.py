@@ -224,7 +224,10 @@ class DataSegment(_Answer, frozen=True):
 
 
 class UnusedSegment(_Answer, frozen=True):
+    """DataSegmentPlus."""
+
     data_segment: DataSegment
+    used_status_last_updated_date: str | None = None
 
 
 class Server(_Answer, frozen=True):

@@ -31,3 +31,13 @@ def path_of(template: str, *names: str, **parameters: str | Sequence[str] | None
         for value in ([given] if isinstance(given, str) else given)
     ]
     return f"{path}{'&' if '?' in path else '?'}{'&'.join(pairs)}" if pairs else path
+
+
+def mark_unused_path(data_source: str) -> str:
+    """Where the coordinator marks segments as unused."""
+    return path_of("/druid/coordinator/v1/datasources/{}/markUnused", data_source)
+
+
+def mark_used_path(data_source: str) -> str:
+    """Where the overlord marks segments as used."""
+    return path_of("/druid/indexer/v1/datasources/{}/markUsed", data_source)

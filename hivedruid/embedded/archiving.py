@@ -45,3 +45,7 @@ class _Held(Held):
                 hint="rerun the statement",
             )
         self._storage.clean()
+
+    def drop(self) -> None:
+        """See `Held.drop`."""
+        self.remove()

@@ -102,6 +102,12 @@ class Held(Protocol):
         is unknown: `Archiving.was_removed` tells.
         """
 
+    def drop(self) -> None:
+        """Drop the segments without anything in their place; returns when no query reads them any more.
+
+        An engine with `DeepStorage` only marks them as unused. Raises NotRemovedError as `remove`.
+        """
+
 
 def together(segments: Iterable[Segment]) -> Iterator[tuple[Span, list[Segment]]]:
     """Segments that overlap, directly or by others, with their common interval; in order of time."""

@@ -62,8 +62,18 @@ class Loading(Protocol):
 class DeepStorage(Protocol):
     """Keeps the segments that are marked as unused."""
 
-    def delete_unused(self, data_source: str) -> None:
-        """Delete the unused segments of a data source, also from deep storage; returns when they are deleted."""
+    def delete_unused(self, data_source: str, spans: Sequence[Span] = ()) -> None:
+        """Delete the unused segments of a data source, or of intervals of it, also from deep storage; returns when they
+        are deleted."""
+
+    def unused_segments(self, data_source: str) -> tuple[Segment, ...]:
+        """The segments that are marked as unused."""
+
+    def restore(self, data_source: str, segments: Sequence[Segment]) -> None:
+        """Mark segments as used again; returns when queries read them."""
+
+    def kill_duty(self) -> str:
+        """When the cluster itself deletes unused segments, as a clause of a message."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,13 @@ class Retention(Protocol):
 
     def retention_rules(self, data_sources: Sequence[str]) -> Mapping[str, tuple[Rule, ...]]:
         """The rules of each data source, in the order in which they are tried, those of all data sources last."""
+
+    def own_retention_rules(self) -> Mapping[str, tuple[Rule, ...]]:
+        """The rules by the name of a data source that has some of its own, and those of all under `_default`."""
+
+    def set_retention_rules(self, data_source: str, rules: Sequence[Rule], comment: str) -> None:
+        """Set the rules of a data source's own; without any, those of all data sources alone apply. The coordinator's
+        audit log has the `comment`."""
 
 
 @runtime_checkable

@@ -27,6 +27,7 @@ class Segment:
     - `size`: bytes;
     - `replicas`: the copies that queries may read, and `servers`: the URLs of those that have them;
     - `task`: the ingestion task that it is marked with (`clients.task_spec`);
+    - `marked`: when an unused one was marked as such, as Druid writes it;
     - `path`: its file below the home folder, or its place in deep storage as JSON; `schema`: its columns with their
       Druid types (embedded store).
     """
@@ -43,6 +44,7 @@ class Segment:
     servers: tuple[str, ...] = field(default=(), compare=False)
     task: str = field(default="", compare=False)
     path: str = field(default="", compare=False)
+    marked: str = field(default="", compare=False)
     schema: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property

@@ -246,6 +246,7 @@ _ALTERS: Mapping[str, Callable[[SourceStatement, Cursor, TableName], Statement]]
     "DROP CONSTRAINT": constraints.parse_drop,
     "DROP PARTITION": _partitions("parse_drop", 1),
     "DROP IF EXISTS": _partitions("parse_drop", 2),
+    "RESTORE PARTITION": _partitions("parse_restore", 1),
     "EXCHANGE PARTITION": _partitions("parse_exchange", 1),
     "PARTITION COLUMN": _partitions("parse_column", 0),
     "PARTITION": _partitions("parse_change", 1),

@@ -20,6 +20,7 @@ from hivedruid.parser.statements.partitioning import (
     PartitionValue,
     RenamePartition,
     RepairTable,
+    RestorePartitions,
     SetPartitionLocation,
     ShowPartitions,
 )
@@ -110,6 +111,14 @@ def parse_drop(source: SourceStatement, cursor: Cursor, name: TableName) -> Stat
         specs.append(partition_spec(cursor, comparisons=True))
     purge = cursor.accept("PURGE")
     return DropPartitions(source, name, tuple(specs), exists, purge)
+
+
+def parse_restore(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:
+    """The rest of ALTER TABLE … RESTORE."""
+    specs = [partition_spec(cursor, comparisons=True)]
+    while cursor.accept(","):
+        specs.append(partition_spec(cursor, comparisons=True))
+    return RestorePartitions(source, name, tuple(specs))
 
 
 def parse_exchange(source: SourceStatement, cursor: Cursor, name: TableName) -> Statement:

@@ -111,13 +111,13 @@ def test_data_sources_and_retention(ingesting: ClusterHistory) -> None:
         return row["tables"], row["retention"], row["archived"]
 
     archived = f"up to {(FIRST + timedelta(days=DAYS)).isoformat()}.000Z"
-    assert shown() == ("default.t", "loadForever", archived)
+    assert shown() == ("default.t", "load forever", archived)
     problem = "rows dropped before they are archived"
     assert problem not in {row["problem"] for row in made.run("SHOW PROBLEMS")}
     made.set_rules({"type": "loadByPeriod", "period": "P10D"}, {"type": "dropForever"})
-    assert shown() == ("default.t", "loadByPeriod P10D, dropForever, loadForever, loadForever", archived)
+    assert shown() == ("default.t", "load P10D, drop forever, load forever, load forever", archived)
     (row,) = [row for row in made.run("SHOW PROBLEMS") if row["problem"] == problem]
     assert row["subject"] == "default.t"
-    assert "dropForever" in row["evidence"]
+    assert "drop forever" in row["evidence"]
     made.set_rules()
     assert problem not in {row["problem"] for row in made.run("SHOW PROBLEMS")}

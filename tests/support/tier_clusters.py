@@ -184,7 +184,7 @@ class ClusterHistory(History):
                 return any(segment in old for segment in segments.visible(holding.spans))
 
             segments.mark_unused(above)
-            segments._mark_used(old)
+            segments.mark_used(old)
             until(are_read, "archived segments that are read")
             patience, reading.PATIENCE = reading.PATIENCE, 0.5
             try:
@@ -192,7 +192,7 @@ class ClusterHistory(History):
                     self.check()
             finally:
                 reading.PATIENCE = patience
-                segments._mark_used(above)
+                segments.mark_used(above)
                 segments.mark_unused(old)
                 until(lambda: not are_read(), "archived segments that are not read")
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl import retention
 from hivedruid.actions.ddl.constraints import check_constraints
 from hivedruid.actions.ddl.model import RemoveColdPart, ReplaceTable
 from hivedruid.actions.ddl.new_table import check_data_source_name
@@ -141,7 +142,7 @@ def _with_properties(
     changes: tuple[Action, ...] = (ReplaceTable(table, after),) if after != table else ()
     if table.is_tiered and table.is_written and not after.is_tiered:
         changes = (ReplaceTable(table, replace(after, is_written=False)), RemoveColdPart(table))
-    configured = compaction.changed(table, after, snapshot)
+    configured = *compaction.changed(table, after, snapshot), *retention.changed(table, after, snapshot, name.span)
     return *configured, *changes, *ingestion.altered(table, after, name.span, snapshot)
 
 

@@ -9,7 +9,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from hivedruid.actions.compacting import build as compaction
-from hivedruid.actions.ddl import alter, columns, databases, removal, user_functions
+from hivedruid.actions.ddl import alter, columns, databases, removal, retention, user_functions
 from hivedruid.actions.ddl.in_metastore import in_its_catalog
 from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseAction
 from hivedruid.actions.ddl.new_table import new_table
@@ -26,6 +26,7 @@ from hivedruid.actions.lookup import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
+from hivedruid.catalog.properties import RETENTION_RULES
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.statements import Statement
@@ -85,7 +86,7 @@ def _actions(
         case s.CreateTable():
             return _create_table(statement, snapshot)
         case s.DropTable():
-            return removal.drop_table(statement, snapshot)
+            return removal.drop_table(statement, snapshot, note)
         case s.ChangeColumn() | s.ReplaceColumns() | s.AddConstraint() | s.DropConstraint():
             return columns.build(statement, snapshot, note)
         case (
@@ -134,12 +135,18 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
     if table is None:
         return ()
     table = in_its_catalog(table, statement.name.span, snapshot)
-    checked = *checks(table, snapshot.settings), *compaction.changed(None, table, snapshot)
+    configured = *compaction.changed(None, table, snapshot), *retention.changed(None, table, snapshot, _span(statement))
+    checked = *checks(table, snapshot.settings), *configured
     verb = ingestion.verb_of(statement.properties)
     if verb is None:
         return *checked, AddTable(table)
     table = replace(table, table_id=snapshot.fresh_id)
     return *checked, AddTable(table), *ingestion.with_verb(table, verb, snapshot)
+
+
+def _span(statement: s.CreateTable) -> Span | None:
+    """The position of the retention rules."""
+    return next((item.value_span for item in statement.properties if item.key == RETENTION_RULES), None)
 
 
 def _use(statement: s.UseDatabase, snapshot: Snapshot) -> tuple[Action, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
 from hivedruid.actions.ddl import model as c
+from hivedruid.actions.ddl.retention import NOT_HERE
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, json_lines
@@ -16,6 +18,7 @@ from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
 from hivedruid.catalog.table import Column, Table
 from hivedruid.druid.compaction import config_path
+from hivedruid.druid.retention import rules_path, text
 from hivedruid.secrets import masked, masked_all
 
 
@@ -43,6 +46,8 @@ def _describe(action: c.DdlAction) -> tuple[str, Fields]:
             return _remove_table(action)
         case c.ReplaceTable():
             return _replace_table(action)
+        case c.ConfigureRetention():
+            return "Retention Rules Operator", _retention(action)
         case c.EmptyTable():
             return _empty_table(action)
         case c.RemoveColdPart():
@@ -137,7 +142,25 @@ def _remove_table(action: c.RemoveTable) -> tuple[str, Fields]:
         ("purge", action.purge or None),
         ("ingestion", [step.text for step in _steps(action)]),
         ("automatic compaction", f"DELETE {config_path(table.data_source)}" if action.compaction else None),
+        ("retention rules", _kept_or_removed(action.retention) if action.retention else None),
     ]
+
+
+def _retention(action: c.ConfigureRetention) -> Fields:
+    table = action.table
+    fields: Fields = [("name", table.full_name), ("data source", table.data_source)]
+    if not action.is_possible:
+        return [*fields, ("effect", NOT_HERE)]
+    if not action.rules:
+        return [*fields, ("effect", _kept_or_removed(action))]
+    rules = [json.dumps(rule.json) for rule in action.rules]
+    return [*fields, ("request", f"POST {rules_path(table.data_source)}"), ("rules", rules)]
+
+
+def _kept_or_removed(action: c.ConfigureRetention) -> str:
+    if action.others:
+        return f"none: others have set {text(action.others)}"
+    return f"POST {rules_path(action.table.data_source)} []"
 
 
 def _steps(action: c.RemoveTable) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from hivedruid.actions.model import Action
 from hivedruid.catalog.databases import NO_DETAILS, DatabaseDetails
 from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.table import Table
+from hivedruid.druid.retention import Rule
 
 if TYPE_CHECKING:
     from hivedruid.actions.compacting.model import ConfigureCompaction
@@ -33,8 +34,8 @@ class AddTable(Action):
 class RemoveTable(Action):
     """Remove a table from the catalog; with `delete_data` its data is deleted, too.
 
-    `ingestion` and automatic `compaction` are stopped first. With `purge` Druid's segments are deleted, not only marked
-    as unused.
+    `ingestion` and automatic `compaction` are stopped first, and its own `retention` rules removed. With `purge`
+    Druid's segments are deleted, not only marked as unused.
     """
 
     table: Table
@@ -42,6 +43,7 @@ class RemoveTable(Action):
     ingestion: ChangeIngestion | None = None
     purge: bool = False
     compaction: ConfigureCompaction | None = None
+    retention: ConfigureRetention | None = None
 
     @property
     def empties(self) -> tuple[Table, ...]:
@@ -51,7 +53,7 @@ class RemoveTable(Action):
     def names_only(self) -> RemoveTable | None:
         if self.table.metastore or self.table.iceberg:
             return None
-        return replace(self, delete_data=False, ingestion=None, compaction=None)
+        return replace(self, delete_data=False, ingestion=None, compaction=None, retention=None)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,19 @@ class ReplaceTable(Action):
     @property
     def names_only(self) -> Action:
         return self
+
+
+@dataclass(frozen=True)
+class ConfigureRetention(Action):
+    """Set the retention rules of a table's data source; without `rules` those of its own are removed.
+
+    `others` are rules that were not set by the table, which stay. `is_possible`: whether the engine has a coordinator.
+    """
+
+    table: Table
+    rules: tuple[Rule, ...]
+    others: tuple[Rule, ...] = ()
+    is_possible: bool = True
 
 
 @dataclass(frozen=True)
@@ -167,6 +182,7 @@ DdlAction = (
     AddTable
     | RemoveTable
     | ReplaceTable
+    | ConfigureRetention
     | EmptyTable
     | RemoveColdPart
     | AddDatabase

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hivedruid.actions.compacting import build as compaction
+from hivedruid.actions.ddl import retention
 from hivedruid.actions.ddl.in_metastore import place
 from hivedruid.actions.ddl.model import EmptyTable, RemoveDatabase, RemoveTable, UseDatabaseAction
 from hivedruid.actions.ingesting import build as ingestion
@@ -19,6 +20,7 @@ from hivedruid.actions.lookup import (
 from hivedruid.actions.model import Action
 from hivedruid.actions.partitioning.model import EmptyPartitions
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.statement_plan import Note
 from hivedruid.catalog.databases import NO_DETAILS
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
@@ -26,7 +28,7 @@ from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import ddl as s
 
 
-def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]:
+def drop_table(statement: s.DropTable, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     if may_be_missing(statement.name, snapshot, if_exists=statement.if_exists):
         return ()
     table = find_table(statement.name, snapshot)
@@ -42,7 +44,19 @@ def drop_table(statement: s.DropTable, snapshot: Snapshot) -> tuple[Action, ...]
     refuse_if_used(table, "drop", statement.name.span, snapshot)
     refuse_if_streamed(table, "drop", statement.name.span, snapshot)
     _refuse_if_archiving(table, statement.name.span, snapshot)
-    return (removal(table, snapshot, purge=statement.purge),)
+    removed = removal(table, snapshot, purge=statement.purge)
+    if statement.purge and table.has_data_source and not removed.delete_data and note is not None:
+        note(_why_kept(table), statement.name.span)
+    return (removed,)
+
+
+def _why_kept(table: Table) -> str:
+    if table.owns_data_source:
+        return f"PURGE keeps data source '{table.data_source}' with its rows: another home ingests into it"
+    return (
+        f"PURGE keeps data source '{table.data_source}' with its rows: {table.full_name} did not create it; to delete"
+        f" it, run ALTER TABLE {table.name} SET TBLPROPERTIES ('external.table.purge' = 'true') before DROP TABLE"
+    )
 
 
 def _refuse_if_archiving(table: Table, span: Span | None, snapshot: Snapshot) -> None:
@@ -72,7 +86,10 @@ def removal(table: Table, snapshot: Snapshot, *, purge: bool = False) -> RemoveT
     fed = (table.database, table.name) in snapshot.ingestions and has_ingestion(table.properties)
     end = ingestion.dropped(table, snapshot, purge=for_good and fed)
     configured = next(iter(compaction.changed(table, None, snapshot)), None)
-    return RemoveTable(table, delete_data=delete_data, ingestion=end, purge=for_good, compaction=configured)
+    rules = next(iter(retention.changed(table, None, snapshot)), None)
+    return RemoveTable(
+        table, delete_data=delete_data, ingestion=end, purge=for_good, compaction=configured, retention=rules
+    )
 
 
 def _purges_drops(table: Table) -> bool:

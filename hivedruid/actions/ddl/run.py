@@ -10,6 +10,7 @@ from hivedruid.actions.ddl.model import (
     AddFunction,
     AddTable,
     ChangeDatabase,
+    ConfigureRetention,
     DdlAction,
     EmptyTable,
     RemoveColdPart,
@@ -19,6 +20,7 @@ from hivedruid.actions.ddl.model import (
     ReplaceTable,
     UseDatabaseAction,
 )
+from hivedruid.actions.ddl.retention import NOT_HERE
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.archives import Batches
@@ -29,7 +31,8 @@ from hivedruid.catalog.metastore import StoredDatabase
 from hivedruid.catalog.statistics import StatisticsStore
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
-from hivedruid.engine.capabilities import DeepStorage, Loading
+from hivedruid.druid.retention import text
+from hivedruid.engine.capabilities import DeepStorage, Loading, Retention
 from hivedruid.engine.kinds import find
 from hivedruid.filesystems import local_path
 from hivedruid.private import private_folder
@@ -48,6 +51,8 @@ def run(action: Action, services: Services) -> None:
             _replace_table(action, services)
         case RemoveColdPart():
             _remove_cold_part(action.table, services)
+        case ConfigureRetention():
+            _configure_retention(action, services)
         case EmptyTable():
             _empty_table(action, services)
         case AddDatabase():
@@ -149,6 +154,8 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
         from hivedruid.actions.compacting.run import configure
 
         configure(action.compaction, services)
+    if action.retention is not None:
+        _configure_retention(action.retention, services)
     if action.delete_data and in_druid:
         _drop_rows(action.table, services, purge=action.purge)
     services.catalog.remove(action.table)
@@ -156,6 +163,20 @@ def _remove_table(action: RemoveTable, services: Services) -> None:
         _delete_data(action.table, services)
     if action.table.is_tiered and action.table.is_written:
         services.spark().drop(cold_part(action.table))
+
+
+def _configure_retention(action: ConfigureRetention, services: Services) -> None:
+    table = action.table
+    if not action.is_possible:
+        services.note(NOT_HERE)
+    elif action.others:
+        services.note(
+            f"data source '{table.data_source}' keeps retention rules that {table.full_name} did not set:"
+            f" {text(action.others)}"
+        )
+    else:
+        verb = "set" if action.rules else "removed"
+        services.engine(Retention).set_retention_rules(table.data_source, action.rules, f"{verb} by {table.full_name}")
 
 
 def _delete_data(table: Table, services: Services, *, purge: bool = False) -> None:

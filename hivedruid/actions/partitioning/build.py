@@ -22,7 +22,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import TIME_COLUMN, Table
-from hivedruid.errors import SemanticError, Span
+from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import partitioning as p
 from hivedruid.tables.hive_tables import normalized_location
@@ -40,6 +40,8 @@ def _actions(statement: p.PartitioningStatement, snapshot: Snapshot, note: Note 
             return _add(statement, snapshot, note)
         case p.DropPartitions():
             return _drop(statement, snapshot)
+        case p.RestorePartitions():
+            return _restore(statement, snapshot)
         case p.ExchangePartition():
             from hivedruid.actions.partitioning import exchange
 
@@ -84,7 +86,7 @@ def not_partitioned(table: Table, span: Span | None) -> SemanticError:
     if table.has_data_source:
         return SemanticError(
             f"table {table.full_name} is not a partitioned table: Druid divides its rows by {TIME_COLUMN}",
-            span=span, hint=f"use conditions on {TIME_COLUMN}; SHOW SEGMENTS {table.name} lists the segments",
+            span=span, hint=f"use conditions on {TIME_COLUMN}; SHOW SEGMENTS FOR {table.name} lists the segments",
         )  # fmt: skip
     if table.has_topic:
         return SemanticError(
@@ -114,7 +116,23 @@ def _add(statement: p.AddPartitions, snapshot: Snapshot, note: Note | None) -> t
     return (ChangePartitions(table, added=tuple(added.values())),) if added else ()
 
 
+def _restore(statement: p.RestorePartitions, snapshot: Snapshot) -> tuple[Action, ...]:
+    from hivedruid.actions.partitioning import intervals
+
+    table = altered_table(statement.name, snapshot)
+    if not table.has_data_source:
+        raise UnsupportedError(
+            f"RESTORE PARTITION is not supported: {table.full_name} is not in Druid", span=statement.name.span,
+            hint="only Druid keeps the rows of dropped partitions",
+        )  # fmt: skip
+    return intervals.restore(statement, table, snapshot)
+
+
 def _drop(statement: p.DropPartitions, snapshot: Snapshot) -> tuple[Action, ...]:
+    if (druid := altered_table(statement.name, snapshot)).has_data_source:
+        from hivedruid.actions.partitioning import intervals
+
+        return intervals.drop(statement, druid, snapshot)
     table, known = _partitioned(statement, snapshot, alters=True)
     if table.has_snapshots:
         return managed.drop(statement, table, snapshot)

@@ -6,15 +6,19 @@ from typing import assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Fields, operator_explainer
+from hivedruid.actions.partitioning.intervals import described, listed
 from hivedruid.actions.partitioning.model import (
     ChangePartitions,
     CompleteMoves,
+    DropIntervals,
     EmptyPartitions,
     ExchangePartitions,
     PartitioningAction,
+    RestoreIntervals,
 )
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
+from hivedruid.druid.paths import mark_unused_path, mark_used_path
 
 
 def _describe(action: Action) -> tuple[str, Fields]:
@@ -38,11 +42,29 @@ def _describe(action: Action) -> tuple[str, Fields]:
                 ("from", action.source.full_name),
                 ("partitions", _names(action.partitions, action.source)),
             ]
+        case DropIntervals():
+            return "Drop Intervals Operator", _drop_fields(action)
+        case RestoreIntervals():
+            request = f"POST {mark_used_path(action.table.data_source)}"
+            fields: Fields = [("name", action.table.full_name), ("data source", action.table.data_source)]
+            return "Restore Intervals Operator", [*fields, *described(action.segments), ("request", request)]
         case CompleteMoves():
             effect = "its staged files are moved into the folders of partitions"
             return "Resume Job Operator", [("job", action.job.id), ("effect", effect)]
         case _:
             assert_never(action)
+
+
+def _drop_fields(action: DropIntervals) -> Fields:
+    name = action.table.data_source
+    effect = f"POST {mark_unused_path(name)}, in intervals that no task has locked"
+    return [
+        ("name", action.table.full_name),
+        ("data source", name),
+        *described(action.segments),
+        ("effect", effect),
+        ("purge", f"kill tasks delete all unused segments of {listed(action.purged)}" if action.purged else None),
+    ]
 
 
 def _names(partitions: tuple[Partition, ...], table: Table) -> list[str]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from hivedruid.actions.model import Action
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
+from hivedruid.engine.archiving import Span
+from hivedruid.engine.capabilities import Archiving, DeepStorage
+from hivedruid.engine.segments import Segment
 from hivedruid.operations.partitions import PartitionJob
 
 
@@ -46,10 +49,40 @@ class ExchangePartitions(Action):
 
 
 @dataclass(frozen=True)
+class DropIntervals(Action):
+    """Drop all segments of intervals of a Druid table. `segments` are those with rows when the statement is built; they
+    are determined again under locks. The unused segments of the `purged` intervals are deleted afterwards.
+    """
+
+    table: Table
+    intervals: tuple[Span, ...]
+    segments: tuple[Segment, ...]
+    purged: tuple[Span, ...] = ()
+
+    @property
+    def capabilities(self) -> tuple[type, ...]:
+        return (Archiving,)
+
+
+@dataclass(frozen=True)
+class RestoreIntervals(Action):
+    """Mark segments of a Druid table as used again."""
+
+    table: Table
+    segments: tuple[Segment, ...]
+
+    @property
+    def capabilities(self) -> tuple[type, ...]:
+        return (DeepStorage,)
+
+
+@dataclass(frozen=True)
 class CompleteMoves(Action):
     """Complete an interrupted INSERT: move its staged files into the folders of partitions."""
 
     job: PartitionJob
 
 
-PartitioningAction = ChangePartitions | EmptyPartitions | ExchangePartitions | CompleteMoves
+PartitioningAction = (
+    ChangePartitions | EmptyPartitions | ExchangePartitions | DropIntervals | RestoreIntervals | CompleteMoves
+)

@@ -10,9 +10,11 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.partitioning.model import (
     ChangePartitions,
     CompleteMoves,
+    DropIntervals,
     EmptyPartitions,
     ExchangePartitions,
     PartitioningAction,
+    RestoreIntervals,
 )
 from hivedruid.actions.services import Services
 from hivedruid.catalog.partitions import Partition, Partitions
@@ -33,6 +35,14 @@ def run(action: Action, services: Services) -> None:
             from hivedruid.actions.partitioning.moves import exchange
 
             exchange(action, services)
+        case DropIntervals():
+            from hivedruid.actions.partitioning.interval_runs import drop
+
+            drop(action, services)
+        case RestoreIntervals():
+            from hivedruid.actions.partitioning.interval_runs import restore
+
+            restore(action, services)
         case CompleteMoves():
             from hivedruid.actions.partitioning.moves import resume
 

@@ -20,7 +20,7 @@ from hivedruid.actions.watching.model import (
 from hivedruid.actions.watching.run import AFTERWARDS, tasks_request
 from hivedruid.clients import observe, segment_list
 from hivedruid.clients.overlord import task_path
-from hivedruid.clients.retention import RULES
+from hivedruid.druid.retention import RULES_PATH
 
 
 def _describe(action: Action) -> tuple[str, Fields]:
@@ -51,7 +51,7 @@ def _describe(action: Action) -> tuple[str, Fields]:
             brokers = action.brokers or "those that tables name"
             return "Show Topics Operator", [("like", action.like), ("brokers", brokers)]
         case ListDataSources():
-            requests = {**segment_list.REQUESTS, f"GET {RULES}": "retention rules"} if action.asks else {}
+            requests = {**segment_list.REQUESTS, f"GET {RULES_PATH}": "retention rules"} if action.asks else {}
             return "Show Data Sources Operator", [("like", action.like), ("requests", requests)]
         case ShutDownTask():
             status = f"GET {task_path(action.task, 'status')}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.actions.compacting.build import changed
+from hivedruid.actions.ddl import retention
 from hivedruid.actions.ddl.in_metastore import in_its_catalog
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ddl.new_table import new_table
@@ -97,7 +98,10 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
     names = [c.name for c in node.columns]
     order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
     plan, write_action = write(table, node, order, builder, snapshot, "nothing")
-    return StatementPlan((write_action, AddTable(table), *changed(None, table, snapshot)), (plan,))
+    return StatementPlan(
+        (write_action, AddTable(table), *changed(None, table, snapshot), *retention.changed(None, table, snapshot)),
+        (plan,),
+    )
 
 
 def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> StatementPlan:

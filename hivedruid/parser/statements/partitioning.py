@@ -56,11 +56,20 @@ class AddPartitions(Statement):
 class DropPartitions(Statement):
     """ALTER TABLE … DROP [IF EXISTS] PARTITION (…), … [PURGE]."""
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions", "files"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"partitions", "files", "data source segments", "streams"})
     name: TableName
     specs: tuple[PartitionSpec, ...]
     if_exists: bool = False
     purge: bool = False
+
+
+@dataclass(frozen=True)
+class RestorePartitions(Statement):
+    """ALTER TABLE … RESTORE PARTITION (__time comparison, …), …: undoes DROP PARTITION of a Druid table."""
+
+    needs: ClassVar[frozenset[Fact]] = frozenset({"data source segments"})
+    name: TableName
+    specs: tuple[PartitionSpec, ...]
 
 
 @dataclass(frozen=True)
@@ -152,6 +161,7 @@ class TruncatePartitions(Statement):
 PartitioningStatement = (
     AddPartitions
     | DropPartitions
+    | RestorePartitions
     | ExchangePartition
     | RenamePartition
     | ChangePartitionColumn
