@@ -367,7 +367,9 @@ def _retention(
     given = getattr(statement, "properties", ())
     is_set = any(getattr(item, "key", "") == RETENTION_RULES for item in given)
     is_set = is_set or any(RETENTION_RULES in table.properties for table in (*tables.values(), *dropped))
-    if not is_set or family_of(statement) not in ("ddl", "writing"):
+    changes = is_set and family_of(statement) in ("ddl", "writing")
+    shows = getattr(statement, "mode", "") == "formatted" and any(t.has_data_source for t in tables.values())
+    if not changes and not shows:
         return None
     from hivedruid.engine.capabilities import Retention
     from hivedruid.engine.kinds import find
@@ -376,7 +378,7 @@ def _retention(
         engine = find(facts.druid(), Retention)
         return engine.own_retention_rules() if engine is not None else None
     except ConnectError:
-        if facts.plan_only:
+        if facts.plan_only or shows:
             return None
         raise
 

@@ -11,7 +11,7 @@ _BUCKETS = "rows are not divided into files by values", "remove it"
 _TIMES = "hivedruid does not keep the time of the last access", "remove it"
 _ARCHIVES = "partitions are not archived", "remove it"
 _OWNERS = "hivedruid checks no permissions", "remove it"
-_COLUMNS = "partitions are read with the columns of the table", "change those with ALTER TABLE table, without PARTITION"
+_COLUMNS = "partitions are read with the columns of the table", "remove PARTITION: the columns are those of the table"
 _GUARDS = "hivedruid does not protect tables from DROP", "remove it"
 
 _ACCEPTED: tuple[tuple[str, tuple[str, str]], ...] = (

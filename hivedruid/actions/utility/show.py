@@ -119,6 +119,7 @@ def describe_table(statement: u.DescribeTable, snapshot: Snapshot) -> Show:
             *_formatted(table),
             *information(table),
             *_materialized(table, snapshot),
+            *_other_rules(table, snapshot),
             *_runtime(table, snapshot),
         ],
         query=table.view_text,
@@ -176,6 +177,19 @@ def _materialized(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]
     from hivedruid.actions.materialized.describe import described
 
     return [("", "", ""), *described(table, snapshot)]
+
+
+def _other_rules(table: Table, snapshot: Snapshot) -> list[Row]:
+    """The retention rules of the data source at the coordinator, if they are not those that the table has set."""
+    if snapshot.retention is None or not table.has_data_source:
+        return []
+    from hivedruid.actions.ddl.retention import rules_of
+    from hivedruid.druid.retention import text
+
+    there = snapshot.retention.get(table.data_source, ())
+    if there == rules_of(table):
+        return []
+    return [("", "", ""), ("# Retention Rules in Druid", "", ""), ("Rules:", text(there) or "none of its own", "")]
 
 
 def _runtime(table: Table, snapshot: Snapshot) -> list[tuple[str, str, str]]:
