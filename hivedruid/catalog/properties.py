@@ -16,7 +16,7 @@ from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "paths", "rules", "object", "array", "schema", "table", "timereference", "id",
+    "aggregators", "multivalue", "storedas", "paths", "object", "array", "schema", "table", "timereference", "id",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -117,7 +117,7 @@ PROPERTIES: dict[str, TableProperty] = {
             "Whether Druid compacts the segments automatically."),
         TableProperty(COMPACTION_OFFSET, "duration", "P1D",
             "Period before the newest row that automatic compaction skips."),
-        TableProperty(RETENTION_RULES, "rules", None,
+        TableProperty(RETENTION_RULES, "text", None,
             "Druid's retention rules of the data source, in the order in which they are tried: `load P30D hot:2 "
             "_default_tier:1, drop forever`. Those of all data sources follow them."),
         TableProperty("druid.storage.storageDirectory", "text", None,

@@ -203,13 +203,6 @@ def _datetime(_: TableProperty, value: str) -> str | None:
     return None
 
 
-def _rules(_: TableProperty, value: str) -> str | None:
-    from hivedruid.druid.retention import RULES_FORM, parse_rules
-
-    found = parse_rules(value)
-    return f"rules such as '{RULES_FORM}' ({found})" if isinstance(found, str) else None
-
-
 def problem_of_id(name: str) -> str | None:
     """What Druid does not accept in a name (IdUtils.validateId)."""
     if not name or name.isspace():
@@ -244,7 +237,6 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "multivalue": lambda _, value: parse_multi_values(value)[1],
     "storedas": lambda _, value: parse_stored_as(value)[1],
     "paths": lambda _, value: parse_paths(value)[1],
-    "rules": _rules,
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
     "schema": lambda known, value: None if value == "none" else _json(dict, "a JSON object, or none")(known, value),

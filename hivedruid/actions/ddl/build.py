@@ -50,6 +50,8 @@ def build(
     Raises SemanticError and UnsupportedError, with the position, if Hive's rules forbid the statement.
     """
     assert isinstance(statement, s.DdlStatement)
+    if isinstance(statement, s.CreateTable | s.SetTableProperties):
+        retention.check_rules(statement.properties)
     if isinstance(statement, s.CreateTable):
         database = database_of(statement.name, snapshot)
         statement, moved = placed(statement, snapshot.warehouse, database, snapshot.database_location)

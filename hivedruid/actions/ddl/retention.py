@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hivedruid.actions.ddl.model import ConfigureRetention
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.properties import RETENTION_RULES
 from hivedruid.catalog.table import Table
-from hivedruid.druid.retention import Rule, parse_rules, text
+from hivedruid.druid.retention import RULES_FORM, Rule, parse_rules, text
 from hivedruid.engine.capabilities import Retention
 from hivedruid.engine.kinds import EMBEDDED_STORE, session_kind
 from hivedruid.errors import SemanticError, Span
+from hivedruid.parser.statements.ddl import Property
 
 NOT_HERE = f"{EMBEDDED_STORE.name} {EMBEDDED_STORE.lacks[Retention]}: {RETENTION_RULES} has no effect"
+
+
+def check_rules(properties: Iterable[Property]) -> None:
+    """Raises SemanticError, at the value, for rules that cannot be read."""
+    for item in properties:
+        problem = parse_rules(item.value) if item.key == RETENTION_RULES else ()
+        if isinstance(problem, str):
+            raise SemanticError(
+                f"property '{item.key}' must be rules such as '{RULES_FORM}': {problem}", span=item.value_span
+            )
 
 
 def rules_of(table: Table | None) -> tuple[Rule, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ddl.new_table import new_table
 from hivedruid.actions.ddl.removal import removal
+from hivedruid.actions.ddl.retention import check_rules
 from hivedruid.actions.ddl.views import qualified
 from hivedruid.actions.lookup import find_table, may_be_missing, refuse_if_used, refuse_temporary
 from hivedruid.actions.materialized.describe import facts_of, stale, yes_no
@@ -105,6 +106,7 @@ def _table(statement: m.CreateMaterializedView, node: Node, snapshot: Snapshot) 
     """The table that holds the view's rows; None for IF NOT EXISTS if it exists."""
     given = {item.key: item for item in statement.table.properties}
     clauses = statement.table
+    check_rules(clauses.properties)
     if has_ingestion(dict.fromkeys(given, "")):
         raise SemanticError(
             "a materialized view cannot ingest from Kafka", span=statement.name.span, hint="remove the kafka properties"

@@ -62,7 +62,7 @@ def _drop_fields(action: DropIntervals) -> Fields:
         ("name", action.table.full_name),
         ("data source", name),
         *described(action.segments),
-        ("effect", effect),
+        ("effect", effect if action.is_kept else "their files are deleted"),
         ("purge", f"kill tasks delete all unused segments of {listed(action.purged)}" if action.purged else None),
     ]
 

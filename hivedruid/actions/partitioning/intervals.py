@@ -58,8 +58,9 @@ def drop(statement: p.DropPartitions, table: Table, snapshot: Snapshot) -> tuple
             span=statement.name.span,
             hint=f"run SHOW TASKS FOR {table.name}, and wait until they have published their segments",
         )
-    purged = merged([*chosen, *dropped_before]) if statement.purge else ()
-    return (DropIntervals(table, tuple(sorted({*chosen})), segments, purged),) if chosen or purged else ()
+    is_kept = session_kind(snapshot.settings).has(DeepStorage)
+    purged = merged([*chosen, *dropped_before]) if statement.purge and is_kept else ()
+    return (DropIntervals(table, tuple(sorted({*chosen})), segments, purged, is_kept),) if chosen or purged else ()
 
 
 def _unused_within(known: Iterable[Segment], span: Span) -> list[Span]:

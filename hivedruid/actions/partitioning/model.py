@@ -52,12 +52,14 @@ class ExchangePartitions(Action):
 class DropIntervals(Action):
     """Drop all segments of intervals of a Druid table. `segments` are those with rows when the statement is built; they
     are determined again under locks. The unused segments of the `purged` intervals are deleted afterwards.
+    `is_kept`: the engine only marks dropped segments as unused.
     """
 
     table: Table
     intervals: tuple[Span, ...]
     segments: tuple[Segment, ...]
     purged: tuple[Span, ...] = ()
+    is_kept: bool = True
 
     @property
     def capabilities(self) -> tuple[type, ...]:
