@@ -89,7 +89,7 @@ def test_every_change_of_the_catalog_has_a_text() -> None:
     from hivedruid.actions.ddl.model import RemoveTable
 
     values = {
-        **VALUES, "before": VALUES["table"], "after": VALUES["table"], "delete_data": True, "columns": (), "rows": (),
+        **VALUES, "before": VALUES["table"], "after": VALUES["table"], "delete_data": True, "columns": (), "rows": (), "rules": (),
         "version": 1, "tables": (RemoveTable(VALUES["table"], delete_data=True),), "details": NO_DETAILS,
         "function": UserFunction("d", "f", "module.f", "python", STRING),
     }  # fmt: skip
