@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hivedruid.clients.address import DruidAddress
-from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.native_queries import NativeQueries
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.side_by_side import SideBySide
+from hivedruid.clients.unparsed_values import RecentUnparsedValues
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
 from hivedruid.engine.capabilities import (
@@ -31,7 +30,6 @@ from hivedruid.engine.capabilities import (
 )
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
-from hivedruid.errors import ConnectError, DruidError
 from hivedruid.kept_secrets import KeptSecrets
 
 if TYPE_CHECKING:
@@ -61,24 +59,14 @@ PATIENCE, SLOT_PATIENCE = 300.0, 600.0
 """Seconds to wait for segments to be loaded or dropped, and for a free task slot."""
 QUERIES_AT_ONCE = 4
 """Maximum number of concurrent native queries of a statement."""
-UNPARSED_FOR = 30.0
-"""Seconds for which a session does not ask again about unparsed values of a data source."""
 
 
 class DruidCluster(
     NativeQueries,
     DruidEngine,
-    Loading,
-    DeepStorage,
-    SegmentPublishing,
-    SegmentLists,
-    Archiving,
-    Retention,
-    SegmentStorage,
-    Tasks,
-    KafkaIngestion,
+    Loading, DeepStorage, SegmentPublishing, SegmentLists, Archiving, Retention, SegmentStorage, Tasks, KafkaIngestion,
     Compaction,
-):
+):  # fmt: skip
     """`progress` receives status lines during long operations, and "" at their end; `note` receives notes for the user.
 
     `kept` are the session's secrets, which are filled into submitted specs.
@@ -103,8 +91,7 @@ class DruidCluster(
         """Those of the last `schema` of each data source, which are also the source of its statistics."""
         self._files: dict[str, tuple[str, SegmentFiles]] = {}
         """The broker's timeline of each data source, and the files of its segments."""
-        self._unparsed: dict[str, tuple[float, UnparsedValues | None]] = {}
-        """The answer about each data source, and when it was asked for."""
+        self._unparsed = RecentUnparsedValues()
         self._others = SideBySide(self._other, QUERIES_AT_ONCE)
 
     @property
@@ -466,22 +453,9 @@ class DruidCluster(
         )
 
     def unparsed_values(self, data_source: str) -> UnparsedValues | None:
-        """See `KafkaIngestion.unparsed_values`. A session asks at most once in UNPARSED_FOR seconds."""
-        from hivedruid.clients.unparsed_values import unparsed_values
-
-        if self._last_analyses(data_source).timeline is not None:  # known to have no growing segment
-            return None
-        asked, found = self._unparsed.get(data_source, (-UNPARSED_FOR, None))
-        if monotonic() - asked >= UNPARSED_FOR:
-            self._unparsed[data_source] = (monotonic(), None)  # not asked again soon if the overlord does not respond
-            with suppress(DruidError, ConnectError):
-                try:
-                    found = unparsed_values(self.client, data_source)
-                except AnswerError as error:
-                    self.note(f"unknown whether tasks of {data_source} could not parse values: {error.message}")
-                    raise
-                self._unparsed[data_source] = (monotonic(), found)
-        return found
+        """See `KafkaIngestion.unparsed_values`."""
+        has_growing = self._last_analyses(data_source).timeline is None
+        return self._unparsed.of(data_source, self.client, self.note) if has_growing else None
 
     def change_ingestion(
         self,

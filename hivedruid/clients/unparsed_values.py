@@ -8,18 +8,24 @@ notes nulls only where the field is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.lifecycle import TASK_TYPE
 from hivedruid.clients.overlord import Overlord
+from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import Task, UnparseableRecord, UnparsedValues
 from hivedruid.ingestion.supervisor import spec_part
 from hivedruid.setting_types import PERIOD, seconds
 
 _OF_DIMENSION = re.compile(r"Could not convert value \[.*?\] to (?:long|double|float) for dimension \[([^\]]*)\]", re.S)
 """The message of DimensionHandlerUtils; that of an aggregator is another, and its value is a null everywhere."""
+REQUESTED_EVERY = 30.0
+"""Seconds for which an answer is kept."""
 _NUMERIC = ("long", "double", "float")
 
 
@@ -62,3 +68,26 @@ def _numeric_dimensions(spec: Mapping[str, Any] | None) -> frozenset[str]:
 def _persist_millis(spec: Mapping[str, Any] | None) -> int:
     period = str(spec_part(spec, "tuningConfig").get("intermediatePersistPeriod") or "PT10M")
     return int(1000 * (seconds(period) if PERIOD.fullmatch(period) else 600))
+
+
+class RecentUnparsedValues:
+    """The unparsed values of data sources, which are requested again after a while."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, tuple[float, UnparsedValues | None]] = {}
+        """The answer about each data source, and when it was requested."""
+
+    def of(self, data_source: str, client: DruidClient, note: Callable[[str], None]) -> UnparsedValues | None:
+        """None if there are none, or if the overlord does not respond."""
+        requested, found = self._answers.get(data_source, (-REQUESTED_EVERY, None))
+        if monotonic() - requested < REQUESTED_EVERY:
+            return found
+        self._answers[data_source] = (monotonic(), None)  # no request again soon if the overlord does not respond
+        with suppress(DruidError, ConnectError):
+            try:
+                found = unparsed_values(client, data_source)
+            except AnswerError as error:
+                note(f"unknown whether tasks of {data_source} could not parse values: {error.message}")
+                raise
+            self._answers[data_source] = (monotonic(), found)
+        return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import NestedPath, paths_of, sketch_columns
+from hivedruid.catalog.druid_columns import AGGREGATED, PATHS
 from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
@@ -21,7 +21,6 @@ from hivedruid.plan import literals, nodes, operands
 from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.common_types import common_type
 from hivedruid.plan.convert import Converter
-from hivedruid.plan.json_path import spark_path
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Rex, SortKey, Subquery, has, refs
 from hivedruid.plan.scope import Relation, Scope
@@ -37,11 +36,6 @@ MAX_ROWS = (1 << 31) - 1
 """The maximum of LIMIT and OFFSET, which are ints in Hive and Spark."""
 MAX_COPIES = 16
 """How often a CTE may contain another one before its references share one plan."""
-
-
-def _at_path(nested: Rex, path: str, type_: HiveType) -> Rex:
-    text = Call(t.STRING, "get_json_object", (nested, Literal(t.STRING, spark_path(path))))
-    return text if type_ == t.STRING else Call(type_, "cast", (text,))
 
 
 @dataclass
@@ -390,12 +384,11 @@ class Builder:
             from hivedruid.plan.tiers import tiered_scan
 
             return tiered_scan(table, self)
-        if paths := paths_of(table.properties) if table.has_data_source else {}:
-            return self._scan_of_paths(table, paths)
-        if table.has_data_source and sketch_columns(table.columns, table.properties):
-            from hivedruid.plan.sketch_scans import rows_in_druid
+        if table.has_data_source and not {PATHS, AGGREGATED}.isdisjoint(table.properties):
+            from hivedruid.plan.computed_columns import scan_with_computed
 
-            return rows_in_druid(table, self)
+            if (computed := scan_with_computed(table, self)) is not None:
+                return computed
         scan = self.table_scan(table)
         if self.root is None or not (virtual := of_table(table, self._virtual)):
             return scan
@@ -405,18 +398,6 @@ class Builder:
     def _virtual(self) -> tuple[str, ...]:
         """The virtual columns that the statement, or the view, names."""
         return named_in(self.root) if self.root is not None else ()
-
-    def _scan_of_paths(self, table: Table, paths: Mapping[str, NestedPath]) -> Node:
-        """The columns of a table of which some are values in nested data, as CAST(get_json_object(…) AS …) of them."""
-        stored = tuple(column for column in table.columns if column.name not in paths)
-        scan = nodes.TableScan(tuple(self.new_column(c.name, c.type) for c in stored), table)
-        refs = {column.name: column.ref for column in scan.columns}
-        exprs = tuple(
-            _at_path(refs[paths[c.name].column], paths[c.name].path, c.type) if c.name in paths else refs[c.name]
-            for c in table.columns
-        )
-        columns = tuple(self.new_column(c.name, c.type) for c in table.columns)
-        return nodes.Project(columns, scan, exprs)
 
     def table_scan(self, table: Table) -> nodes.TableScan:
         """All columns of a table; of a tiered one only the rows that are in Druid."""

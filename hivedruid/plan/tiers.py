@@ -17,9 +17,9 @@ from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid.interval_sets import ALL, Cover, IntervalSet, complement, intersection, merged, union
 from hivedruid.druid.intervals import of_conjuncts
+from hivedruid.plan.computed_columns import scan_with_computed
 from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_subqueries
 from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts
-from hivedruid.plan.sketch_scans import rows_in_druid
 from hivedruid.plan.tier_parts import TierPart
 from hivedruid.plan.time_ranges import in_times, is_in_times
 
@@ -83,7 +83,7 @@ TableKey = tuple[str, str]
 def tiered_scan(table: Table, builder: Builder) -> Node:
     """A tiered table as its parts."""
     read = builder.snapshot.settings.get("hivedruid.tiered.read", "exact").lower()
-    hot = rows_in_druid(table, builder)
+    hot = scan_with_computed(table, builder) or builder.table_scan(table)
     facts = builder.snapshot.tiers.get((table.database, table.name), NO_FACTS)
     is_written = (
         table.is_written

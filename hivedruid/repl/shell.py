@@ -20,7 +20,6 @@ from hivedruid.repl.commands import Command, listing, parse_command
 from hivedruid.repl.display import Display, screen_size
 from hivedruid.run import Output, Writer, run_text
 from hivedruid.script import is_complete, split
-from hivedruid.setting_types import EMBEDDED
 
 if TYPE_CHECKING:
     from hivedruid.diagnostics import Diagnostics
@@ -60,11 +59,9 @@ def _word(text: str) -> str:
 
 def place(session: Session) -> str:
     """Where a prompt is: its home folder and the tables in it, and the Druid that it uses."""
-    url = session.settings["druid.url"]
-    druid = "the embedded store" if url == EMBEDDED else f"Druid {_host(url)}"
     home = session.home.resolve()
     shown = f"~/{home.relative_to(Path.home())}" if home.is_relative_to(Path.home()) else str(home)
-    return f"home {shown}: {_tables(session)}; {druid}"
+    return f"home {shown}: {_tables(session)}; Druid: {_host(session.settings['druid.url'])}"
 
 
 def _tables(session: Session) -> str:

@@ -8,8 +8,11 @@ from pathlib import Path
 
 OF_ONE_ENGINE = {
     "refused", "settings", "merge", "row_changes", "row_subqueries", "insert_directory", "load_data", "temporary_tables",
+    "druid_intervals", "sketch_columns",
 }  # fmt: skip
-"""Scripts about refusals of the embedded store, about settings, and those in which a Druid table is only refused."""
+"""Scripts about refusals of the embedded store, about settings, and those in which a Druid table is only refused; and
+about what a cluster does otherwise: it keeps dropped segments, and its sketches have other sizes
+(test_retention, test_sketch_writes)."""
 USES_DRUID = re.compile(r"STORED BY|TIERED", re.IGNORECASE)
 
 

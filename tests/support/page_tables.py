@@ -32,6 +32,10 @@ TBLPROPERTIES ('druid.rollup' = 'false');
 """,
     "metastore.md": "CREATE EXTERNAL TABLE visits (`__time` TIMESTAMP, page STRING, views BIGINT) STORED BY 'druid';",
     "partitions.md": RECEIVED,
+    "sketches.md": """\
+CREATE TABLE events (at TIMESTAMP, page STRING, user_id BIGINT, device STRING, ms DOUBLE);
+CREATE TABLE others (at TIMESTAMP, page STRING, users BINARY, seen BINARY, latency BINARY);
+""",
     "streams.md": "CREATE TABLE bad_clicks (topic STRING, `partition` INT, `offset` BIGINT, error STRING, value BINARY);",
     "tables.md": """\
 CREATE EXTERNAL TABLE trips_orc (started STRING, driver STRING, fare DECIMAL(10,2), tags STRING) STORED AS ORC;
@@ -54,6 +58,7 @@ NEEDS = {
     "metastore.md": "cannot reach the Hive metastore",
     "streams.md": "Stream not found click_stream",
     "tiered.md": "may be in Druid, where rows cannot be changed",
+    "tutorial.md": "cannot read 'trips.csv': there is no such file|Table not found ",
     "user-functions.md": r"no Java class shop\.\w+ in the jars|no file /opt/functions/shop\.jar|unknown function '(longest|words)'",
 }
 """What a statement of a page needs besides its tables: a service, files, or rows. Only its grammar is checked then."""

@@ -14,7 +14,7 @@ import pytest
 
 WIDTH, HEIGHT = 100, 30
 PROMPT = "hivedruid (default@embedded)>"
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Timeout of a screen in seconds."""
 
 

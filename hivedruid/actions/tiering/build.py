@@ -156,14 +156,14 @@ def archived(table: Table, times: IntervalSet, batch: str, facts: Snapshot) -> t
     """The plan of a table's rows in Druid of these times, and the action that adds them to the cold part as a batch."""
     from hivedruid.actions.writing.insert import write
     from hivedruid.plan.build import Builder
+    from hivedruid.plan.computed_columns import scan_with_computed
     from hivedruid.plan.nodes import Project
     from hivedruid.plan.rex import Literal
-    from hivedruid.plan.sketch_scans import rows_in_druid
     from hivedruid.plan.time_ranges import in_times
 
     builder = Builder(SourceStatement(f"ARCHIVE TABLE {table.full_name}"), facts)
     cold = cold_part(table)
-    hot = rows_in_druid(table, builder)
+    hot = scan_with_computed(table, builder) or builder.table_scan(table)
     named = builder.new_column(cold.columns[-1].name, cold.columns[-1].type)
     exprs = (*(c.ref for c in hot.columns), Literal(named.type, batch))
     columns = (*(builder.new_column(c.name, c.type) for c in hot.columns), named)

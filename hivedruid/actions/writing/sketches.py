@@ -51,7 +51,7 @@ def _kind_of(value: Rex, node: Node) -> SketchKind | None:
         return kind_of_column(node, column) if column is not None else None
     if not isinstance(value, rex.Call | rex.Agg) or value.type != t.BINARY:
         return None
-    if value.op == "unbase64" and isinstance(node, nodes.TableScan):  # see plan.sketch_scans
+    if value.op == "unbase64" and isinstance(node, nodes.TableScan):  # see plan.computed_columns
         return _of_scan(node, value.args[0])
     for prefix, name in _FUNCTIONS.items():
         if value.op.startswith(prefix):

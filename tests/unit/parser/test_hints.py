@@ -28,7 +28,7 @@ _BEGIN = re.compile(rf"(?:^|\b(?:run|use|or|and|with|first:|by) |[:;,] )(?=(?:{_
 _END = re.compile(
     r" (?:first|again|lists?|shows?|tells|waits?|stops?|reads?|adds?|moves?|recomputes|rewrites|compacts|continues|removes"
     r"|restores|undoes|brings|starts|ends|makes|assigns|deletes|or|and|to|before|instead|afterwards|when|while|if|for|with"
-    r"|does|sets|describes|computes|applies|sends|creates|is|of|in|can|cannot|at|writes|merges)\b"
+    r"|does|sets|describes|computes|applies|sends|creates|prints|is|of|in|can|cannot|at|writes|merges)\b"
     r"|[;:,] (?!__time)|\. |$"
 )
 """Statements have words in upper case, and sentences go on in lower case."""

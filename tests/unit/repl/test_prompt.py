@@ -37,7 +37,7 @@ def test_the_greeting_says_where_one_is(tmp_path: Path) -> None:
     home = tmp_path / "home"
     first = Prompt(home, width=300)
     try:
-        where = f"home {home}: no tables yet (`hivedruid demo` loads sample data); the embedded store"
+        where = f"home {home}: no tables yet (`hivedruid demo` loads sample data); Druid: embedded"
         first.wait(lambda lines: where in lines)
         first.run("CREATE VIEW v AS SELECT 1 AS a;")
         assert first.leave() == 0
@@ -45,7 +45,7 @@ def test_the_greeting_says_where_one_is(tmp_path: Path) -> None:
         first.process.close(force=True)
     again = Prompt(home, "--druid", "https://druid.example.com:8888", width=300)
     try:
-        again.wait(lambda lines: f"home {home}: 1 table in default; Druid druid.example.com:8888" in lines)
+        again.wait(lambda lines: f"home {home}: 1 table in default; Druid: druid.example.com:8888" in lines)
     finally:
         again.process.close(force=True)
 
