@@ -79,6 +79,7 @@ def test_a_supervisor_of_several_topics(foreign: Foreign, topics: Topics) -> Non
     theirs = foreign.post(["id"], topicPattern=pattern)
     repair = foreign.problem(theirs, "no table")["repair"]
     assert f"'druid.kafka.ingestion.topicPattern' = '{prefix}[ab]_\\\\w+'" in repair
+    until(lambda: theirs in home.session.druid().data_sources(), "the data source of the first records")
     home.run(repair)
     created = home.session.catalog.get("default", theirs)
     assert created.properties["druid.kafka.ingestion.topicPattern"] == pattern

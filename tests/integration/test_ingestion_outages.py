@@ -120,7 +120,7 @@ def test_the_overlord_dies_before_it_answers(local: LocalCluster, home: Ingestio
         try:
             until(dead.is_set)
             assert unreachable(home, "Druid's overlord")
-            assert home.problems(name)["interrupted"]["repair"] == f"START INGESTION default.{name}"
+            assert "interrupted" not in home.problems(name)  # the statement waits for the overlord
             local.up()
         finally:
             outcome = process.outcome()
