@@ -130,6 +130,11 @@ def _read(home: IngestionHome, name: str) -> int:
     return sum(report[0].kept for report in reports if report is not None)
 
 
+def _has_task(home: IngestionHome, name: str) -> bool:
+    status = home.overlord.status(name)
+    return status is not None and bool(status.active)
+
+
 def test_numbers_that_tasks_could_not_parse(foreign: Foreign, topics: Topics) -> None:
     """In the memory of a task such a value is 0 for everything but rows, and NULL afterwards; a time before 1970 is
     read."""
@@ -160,6 +165,7 @@ def test_numbers_that_tasks_could_not_parse(foreign: Foreign, topics: Topics) ->
     (note,) = home.notes
     assert note.startswith(f"columns d, f of {theirs}: ")
 
+    until(lambda: _has_task(home, theirs), "the supervisor to discover its task, which it does not stop otherwise")
     home.druid.client.post("overlord", supervisor_path(theirs, "terminate"), wire.SupervisorId)
     until(lambda: home.run(counted) == [{"n": 3}], "the hand-off")
     until(lambda: not home.tasks(theirs), "the end of the task")

@@ -58,7 +58,7 @@ def prompt(cluster: Cluster, slow: Slow, tmp_path: Path) -> Iterator[Prompt]:
         try:
             yield made
         finally:
-            made.process.close(force=True)
+            made.end()
 
 
 def is_ready(lines: list[str]) -> bool:

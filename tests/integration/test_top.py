@@ -19,6 +19,7 @@ from hivedruid.manager.metrics import serving
 from hivedruid.session import Session
 from tests.support.ingestion import until
 from tests.support.metrics import scraped
+from tests.support.prompt import end_process
 from tests.support.top import Terminal
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def test_a_druid_that_goes_away_and_comes_back(relay: Relay, supervisor: str, cl
         terminal.process.send("q")
         assert terminal.end() == 0
     finally:
-        terminal.process.close(force=True)
+        end_process(terminal.process)
 
 
 def test_metrics_of_ingestions(relay: Relay, supervisor: str, cluster: Cluster, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +17,14 @@ WIDTH, HEIGHT = 100, 30
 PROMPT = "hivedruid (default@embedded)>"
 PATIENCE = 120.0
 """Timeout of a screen in seconds."""
+
+
+def end_process(process: pexpect.spawn[str]) -> None:
+    """Kill a process on a pseudo-terminal, if it runs, and wait for its end."""
+    if process.isalive():
+        process.kill(signal.SIGKILL)
+        process.wait()
+    process.close()
 
 
 class Prompt:
@@ -93,6 +102,10 @@ class Prompt:
 
     def send(self, text: str) -> None:
         self.process.send(text)
+
+    def end(self) -> None:
+        """End the process, however long it takes: pexpect's `close` fails if a killed one is alive 0.1 s later."""
+        end_process(self.process)
 
     def leave(self) -> int:
         self.send("\x04")

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem, ShellComplete
 from hivedruid.cli import COMMANDS, FORMATS, cli
 from hivedruid.settings import SETTINGS
 from tests.support.embedded_tables import create
+from tests.support.prompt import end_process
 
 BIN = Path(sys.executable).parent
 CLUSTERS = "[clusters.prod]\ndruid = 'http://prod:8888'\n[clusters.test]\ndruid = 'local'\n"
@@ -46,7 +47,7 @@ def tab(home: Path) -> Iterator[Callable[[str], str]]:
         return found.replace("\r\n", "")
 
     yield completed
-    bash.close(force=True)
+    end_process(bash)
 
 
 @pytest.mark.parametrize(

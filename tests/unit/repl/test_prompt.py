@@ -17,7 +17,7 @@ from tests.support.prompt import PATIENCE, PROMPT, Prompt
 def prompt(tmp_path: Path) -> Iterator[Prompt]:
     prompt = Prompt(tmp_path / "home")
     yield prompt
-    prompt.process.close(force=True)
+    prompt.end()
 
 
 def test_a_statement_over_several_lines(prompt: Prompt) -> None:
@@ -42,12 +42,12 @@ def test_the_greeting_says_where_one_is(tmp_path: Path) -> None:
         first.run("CREATE VIEW v AS SELECT 1 AS a;")
         assert first.leave() == 0
     finally:
-        first.process.close(force=True)
+        first.end()
     again = Prompt(home, "--druid", "https://druid.example.com:8888", width=300)
     try:
         again.wait(lambda lines: f"home {home}: 1 table in default; Druid: druid.example.com:8888" in lines)
     finally:
-        again.process.close(force=True)
+        again.end()
 
 
 def test_commands_of_other_shells(prompt: Prompt) -> None:
@@ -186,7 +186,7 @@ def test_history_comes_back(tmp_path: Path, prompt: Prompt) -> None:
         again.send("\x1b[A")
         again.wait(lambda lines: lines[-1] == f"{PROMPT} SHOW DATABASES;")
     finally:
-        again.process.close(force=True)
+        again.end()
 
 
 def test_options_of_sql_hold_for_the_prompt(tmp_path: Path) -> None:
@@ -194,4 +194,4 @@ def test_options_of_sql_hold_for_the_prompt(tmp_path: Path) -> None:
     try:
         assert prompt.run("SHOW DATABASES;")[1:] == ["database_name", "default"]
     finally:
-        prompt.process.close(force=True)
+        prompt.end()

@@ -21,7 +21,7 @@ from tests.support.prompt import PROMPT, Prompt
 def prompt(tmp_path: Path) -> Iterator[Prompt]:
     prompt = Prompt(tmp_path / "home", env={"PAGER": "less", "LESS": "-SRX", "EDITOR": "sed -i s/DATABASES/TABLES/"})
     yield prompt
-    prompt.process.close(force=True)
+    prompt.end()
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_the_init_file_runs_first(tmp_path: Path) -> None:
         assert any(line.endswith("init.sql:4:8") for line in shown)
         assert prompt.run("SELECT 1;")[1:] == ["+---+", "| 1 |", "+---+", "1 row"]
     finally:
-        prompt.process.close(force=True)
+        prompt.end()
 
 
 def test_a_thousand_lines_are_pasted(prompt: Prompt) -> None:
@@ -225,4 +225,4 @@ def test_control_c_cancels_a_query_of_the_embedded_store(tmp_path: Path) -> None
         assert "| 60000 |" in prompt.run("SELECT count(*) FROM edits;")
         assert not (tmp_path / "home" / "spark").exists()  # a pushed query starts no Spark
     finally:
-        prompt.process.close(force=True)
+        prompt.end()

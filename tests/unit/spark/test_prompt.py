@@ -23,4 +23,4 @@ def test_control_c_cancels_a_job_and_keeps_the_session(tmp_path: Path) -> None:
         prompt.wait(lambda lines: lines[-2:] == ["interrupted", PROMPT])
         assert "| 60000 |" in prompt.run("SELECT count(*) FROM edits;")
     finally:
-        prompt.process.close(force=True)
+        prompt.end()
