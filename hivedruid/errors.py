@@ -58,6 +58,15 @@ class HiveDruidError(Exception):
         return self
 
 
+class UnreadableFileError(Exception):
+    """Why a file without a table cannot be read, with its line if that is known, and what to do. It is an error of a
+    statement only where that reads the file."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason, self.hint = reason, hint
+
+
 class UsageError(HiveDruidError):
     pass
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import COPIED, LOOSE_FILES, Column, Table
-from hivedruid.errors import HiveDruidError, did_you_mean
+from hivedruid.errors import HiveDruidError, UnreadableFileError, did_you_mean
 from hivedruid.filesystems import local_path
 from hivedruid.parser.loose_files import stem
 from hivedruid.scratch import folder_of_rows, make_room, remove_rows, scratch_folder
@@ -46,14 +46,6 @@ _COMPRESSED = ".gz"
 _SHOWN = 8
 """The columns in the note about a file."""
 _ENDINGS = f"{', '.join(FORMATS)}, and those of text with {_COMPRESSED}"
-
-
-class _UnusableError(Exception):
-    """Why a path is not that of a file that can be read, and what to do."""
-
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.reason, self.hint = reason, hint
 
 
 @dataclass(frozen=True)
@@ -98,7 +90,7 @@ class LooseFiles:
                 return known
             found = self._read(name, path, paths, format_)
             self._known[name, path] = state, found
-        except _UnusableError as error:
+        except UnreadableFileError as error:
             table = Table(LOOSE_FILES, name, "files", (), unreadable=(error.reason, error.hint))
             return LooseFile(table)
         return found
@@ -119,8 +111,6 @@ class LooseFiles:
         self._known.clear()
 
     def _read(self, name: str, path: str, paths: list[str], format_: _Format) -> LooseFile:
-        from hivedruid.embedded.loose_files import UnreadableFileError
-
         rows = folder_of_rows(self.home)
         make_room(rows)
         rows.mkdir()
@@ -128,13 +118,13 @@ class LooseFiles:
             if format_.is_text:
                 return self._copied(name, path, paths, format_, rows)
             return _in_place(name, path, paths, format_, rows)
-        except UnreadableFileError as error:
+        except UnreadableFileError:
             remove_rows(str(rows))
-            raise _UnusableError(error.reason, error.hint) from error
+            raise
         except HiveDruidError as error:
             remove_rows(str(rows))
             reason = error.message.rpartition("cannot be read: ")[2]
-            raise _UnusableError(reason, f"check that it is {format_.name.upper()}") from error
+            raise UnreadableFileError(reason, f"check that it is {format_.name.upper()}") from error
 
     def _copied(self, name: str, path: str, paths: list[str], format_: _Format, rows: Path) -> LooseFile:
         from hivedruid.embedded.loose_files import copy_delimited, copy_json
@@ -162,7 +152,7 @@ def _in_place(name: str, path: str, paths: list[str], format_: _Format, rows: Pa
     ]
     for each, columns in zip(paths, found, strict=True):
         if columns != found[0]:
-            raise _UnusableError(
+            raise UnreadableFileError(
                 f"{Path(each).name} has other columns than {Path(paths[0]).name}", "read the files one by one"
             )
     location = paths[0]
@@ -184,11 +174,11 @@ def _path(name: str, folder: str, settings: Mapping[str, str]) -> str:
     """The absolute path on this machine."""
     path = local_path(os.path.expanduser(name))  # noqa: PTH111 - Path has no error for ~unknown
     if path is None:
-        raise _UnusableError(
+        raise UnreadableFileError(
             "only files on this machine can be read without a table", "CREATE EXTERNAL TABLE … LOCATION reads others"
         )
     if not is_visible_here(settings):
-        raise _UnusableError(
+        raise UnreadableFileError(
             "Spark (spark.remote) does not read the files of this machine", "unset spark.remote, or LOAD DATA LOCAL"
         )
     is_relative = not name.startswith(("/", "~")) and ":" not in name
@@ -203,20 +193,20 @@ def _paths(path: str, is_table: Callable[[str], bool], name: str) -> list[str]:
     if Path(path).is_dir():
         inside = next(_endings_in(Path(path)), None)
         hint = f"use '{name.rstrip('/')}/*{inside}'" if inside else "name a file, or a pattern such as 'folder/*.csv'"
-        raise _UnusableError("it is a folder", hint)
+        raise UnreadableFileError("it is a folder", hint)
     if glob.has_magic(path):
         found = [each for each in sorted(glob.glob(path, recursive=True)) if Path(each).is_file()]  # noqa: PTH207
         if not found:
-            raise _UnusableError("no file matches the pattern", "check the pattern; relative paths are " + _WHERE)
+            raise UnreadableFileError("no file matches the pattern", "check the pattern; relative paths are " + _WHERE)
         formats = {_format(each).name for each in found}
         if len(formats) > 1:
-            raise _UnusableError("the pattern matches files of several formats", "add an ending to the pattern")
+            raise UnreadableFileError("the pattern matches files of several formats", "add an ending to the pattern")
         for each in found:
             _check_file(each)
         return found
     if is_table(name):
-        raise _UnusableError("there is no such file", f"remove the quotes to read the table: FROM {name}")
-    raise _UnusableError("there is no such file", _closest(path) or "relative paths are " + _WHERE)
+        raise UnreadableFileError("there is no such file", f"remove the quotes to read the table: FROM {name}")
+    raise UnreadableFileError("there is no such file", _closest(path) or "relative paths are " + _WHERE)
 
 
 _WHERE = "those from the folder of the script, or from the current folder at the prompt"
@@ -238,9 +228,9 @@ def _closest(path: str) -> str | None:
 
 def _check_file(path: str) -> None:
     if not os.access(path, os.R_OK):
-        raise _UnusableError("it cannot be read", "check its permissions")
+        raise UnreadableFileError("it cannot be read", "check its permissions")
     if not Path(path).stat().st_size:
-        raise _UnusableError("it is empty" if ending_of(path) else _unknown(path), "check the file")
+        raise UnreadableFileError("it is empty" if ending_of(path) else _unknown(path), "check the file")
     _format(path)
 
 
@@ -255,7 +245,7 @@ def ending_of(path: str) -> str | None:
 def _format(path: str) -> _Format:
     ending = ending_of(path)
     if ending is None:
-        raise _UnusableError(
+        raise UnreadableFileError(
             _unknown(path), f"the endings are {_ENDINGS}; for others use CREATE EXTERNAL TABLE … LOCATION"
         )
     return FORMATS[ending]

@@ -133,13 +133,10 @@ def _remembered(one: Ingestion, known: Known) -> Ingestion:
         return one
     found = replace(one, started=record.started, last=record.last)
     change = known.unfinished.get(one.table.table_id)
-    return (
-        found
-        if change is None
-        else replace(
-            found, pending=change.verb, is_changing=change.table_id in known.changing, rerun=change.change.rerun
-        )
-    )
+    if change is None:
+        return found
+    is_changing = change.table_id in known.changing
+    return replace(found, pending=change.verb, is_changing=is_changing, rerun=change.change.rerun)
 
 
 def _needs_status(one: Ingestion) -> bool:

@@ -64,8 +64,7 @@ class _Filters:
     def _leaf(self, rex: Call) -> Filter:
         inputs = self.expressions
         key = (tuple([inputs.columns.get(i) for i in sorted(refs(rex))]), inputs.session_zone, inputs.times)
-        is_private = any(isinstance(part, Call) and part.op in SHARED for part in walk(rex))
-        if not is_private and key in rex.rendered:  # a join is rendered with the conditions of all joins below it
+        if key in rex.rendered:  # a join is rendered with the conditions of all joins below it
             return rex.rendered[key]
         solved = solved_comparison(rex) if rex.op in _COMPARED else rex
         native = self._typed(solved) or self._times(solved)
@@ -75,7 +74,9 @@ class _Filters:
             if of_column is not None:
                 return of_column  # of a virtual column, whose name is different in each query
             native = {"type": "expression", "expression": text}
-        if not is_private:  # its virtual column is one of this query
+        if not any(
+            isinstance(part, Call) and part.op in SHARED for part in walk(rex)
+        ):  # no virtual column of this query
             rex.rendered[key] = native
         return native
 

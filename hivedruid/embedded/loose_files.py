@@ -22,6 +22,8 @@ import duckdb
 
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
+from hivedruid.embedded.sql import plain_identifier, string_literal
+from hivedruid.errors import UnreadableFileError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -32,14 +34,6 @@ _HEAD = 1 << 18
 """The bytes at the start of a file that decide on its separator and header."""
 _HEAD_ROWS = 200
 _WRONG_IN_NAME = re.compile(r"[.:`\s]+")
-
-
-class UnreadableFileError(Exception):
-    """Why a file cannot be read, with its line if that is known, and what to do."""
-
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.reason, self.hint = reason, hint
 
 
 @dataclass(frozen=True)
@@ -113,10 +107,10 @@ def copy_delimited(paths: Sequence[str], target: Path, separator: str | None) ->
         kinds, is_odd = _kinds_of(connection, "rows", fields, [each[0] for each in _KINDS])
         types = [_type_of(each) for each in kinds]
         items = [
-            f"{_converted(field, type_)} AS {_quoted(name)}"
+            f"{_converted(field, type_)} AS {plain_identifier(name)}"
             for field, type_, name in zip(fields, types, first.names, strict=True)
         ]
-        _run(connection, f"COPY (SELECT {', '.join(items)} FROM rows) TO {_literal(str(target))} (FORMAT parquet)")
+        _copy(connection, items, target)
     odd = any(flag and type_ != t.STRING for flag, type_ in zip(is_odd, types, strict=True))
     is_plain = not odd and not any(_has_quotes(path) for path in paths)
     return CopiedFile(tuple(zip(first.names, types, strict=True)), first.separator, first.has_header, is_plain)
@@ -129,7 +123,7 @@ def copy_json(paths: Sequence[str], target: Path) -> CopiedFile:
         " dateformat='@@', timestampformat='@@'"  # that of no string: those that are times are found below
     )
     with duckdb.connect() as connection:
-        listed = ", ".join(_literal(path) for path in paths)
+        listed = ", ".join(string_literal(path) for path in paths)
         _run(connection, f"CREATE VIEW rows AS SELECT * FROM read_json([{listed}], {options})")
         found = [(str(row[0]), str(row[1])) for row in _run(connection, "DESCRIBE rows").fetchall()]
         if [name for name, _ in found] == ["json"]:
@@ -137,26 +131,31 @@ def copy_json(paths: Sequence[str], target: Path) -> CopiedFile:
         found = [(name, _narrowed(connection, name, type_)) for name, type_ in found]
         names = _names([name for name, _ in found])
         texts = [name for name, type_ in found if type_ == "VARCHAR"]
-        kinds, _ = _kinds_of(connection, "rows", [_quoted(name) for name in texts], _TEXT_KINDS)
+        kinds, _ = _kinds_of(connection, "rows", [plain_identifier(name) for name in texts], _TEXT_KINDS)
         moments = dict(zip(texts, map(_type_of, kinds), strict=True))
         columns, items = [], []
         for name, (given, type_) in zip(names, found, strict=True):
-            hive = moments.get(given) or _of_duckdb(type_)
-            value = _converted(_quoted(given), hive) if given in moments else _of_json(_quoted(given), type_, hive)
+            hive, field = moments.get(given) or _of_duckdb(type_), plain_identifier(given)
+            value = _converted(field, hive) if given in moments else _of_json(field, type_, hive)
             columns.append((name, hive))
-            items.append(f"{value} AS {_quoted(name)}")
-        _run(connection, f"COPY (SELECT {', '.join(items)} FROM rows) TO {_literal(str(target))} (FORMAT parquet)")
+            items.append(f"{value} AS {plain_identifier(name)}")
+        _copy(connection, items, target)
     return CopiedFile(tuple(columns))
+
+
+def _copy(connection: DuckDBPyConnection, items: Sequence[str], target: Path) -> None:
+    """The items, in SQL, of the view `rows` as one Parquet file."""
+    _run(connection, f"COPY (SELECT {', '.join(items)} FROM rows) TO {string_literal(str(target))} (FORMAT parquet)")
 
 
 def _define(connection: DuckDBPyConnection, paths: Sequence[str], fields: Sequence[str], head: _Head) -> None:
     """The view `rows` with the fields as strings."""
     columns = ", ".join(f"'{field}': 'VARCHAR'" for field in fields)
-    listed = ", ".join(_literal(path) for path in paths)
+    listed = ", ".join(string_literal(path) for path in paths)
     _run(
         connection,
         f"CREATE VIEW rows AS SELECT * FROM read_csv([{listed}], columns={{{columns}}}, auto_detect=false,"
-        f" header={str(head.has_header).lower()}, delim={_literal(head.separator)}, quote='\"', escape='\"',"
+        f" header={str(head.has_header).lower()}, delim={string_literal(head.separator)}, quote='\"', escape='\"',"
         " nullstr='', allow_quoted_nulls=false, strict_mode=true, max_line_size=16777216)",
     )
 
@@ -171,7 +170,7 @@ def _kinds_of(
     for field in fields:
         value = f"trim({field})"
         cases = " ".join(
-            f"WHEN regexp_full_match({value}, {_literal(pattern)})"
+            f"WHEN regexp_full_match({value}, {string_literal(pattern)})"
             f" AND {condition.replace('(v', f'({value}')} THEN '{kind}'"
             for kind, pattern, condition in _KINDS
             if kind in kinds
@@ -209,7 +208,8 @@ def _narrowed(connection: DuckDBPyConnection, name: str, type_: str) -> str:
     """BIGINT for wider integers that fit: DuckDB derives them from the signs of few values."""
     if type_ not in ("UBIGINT", "HUGEINT"):
         return type_
-    test = f"SELECT bool_and(TRY_CAST({_quoted(name)} AS BIGINT) IS NOT NULL OR {_quoted(name)} IS NULL) FROM rows"
+    field = plain_identifier(name)
+    test = f"SELECT bool_and(TRY_CAST({field} AS BIGINT) IS NOT NULL OR {field} IS NULL) FROM rows"
     (fits,) = _run(connection, test).fetchone() or (False,)
     return "BIGINT" if fits else type_
 
@@ -348,11 +348,3 @@ def _reason(text: str) -> UnreadableFileError:
         return UnreadableFileError(f"{at}a quote has no end", 'close it, and write a quote inside quotes as ""')
     first = _PLACE.sub("", text.partition("\n")[0].partition(": ")[2])
     return UnreadableFileError(f"{at}{first.strip().rstrip('.')}", "correct the file")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

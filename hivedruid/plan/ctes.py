@@ -28,37 +28,30 @@ def table_scans(node: Node) -> Iterator[TableScan]:
     return (each for each in all_nodes(node) if isinstance(each, TableScan))
 
 
-def all_nodes(node: Node) -> Iterator[Node]:
-    """The nodes of a plan, including those of subqueries and shared CTEs; a node may occur several times."""
+def all_nodes(node: Node, *, inside: bool = False) -> Iterator[Node]:
+    """The nodes of a plan, including those of subqueries and shared CTEs; a node may occur several times. `inside`:
+    also those that native queries consist of."""
     for plan in with_ctes(node):
-        yield from _with_subqueries(plan)
+        yield from _with_subqueries(plan, inside=inside)
 
 
-def every_node(node: Node) -> Iterator[Node]:
-    """The same with the inside of native queries."""
-    for plan in with_ctes(node):
-        yield from _below(plan)
-
-
-def _below(node: Node) -> Iterator[Node]:
-    yield node
-    for rex in node.expressions():
-        for part in walk(rex):
-            if isinstance(part, Subquery):
-                yield from _below(part.plan)
-    source = getattr(node, "source", None)
-    for child in (*node.inputs, *((source,) if isinstance(source, Node) else ())):
-        yield from _below(child)
-
-
-def _with_subqueries(plan: Node) -> Iterator[Node]:
-    for node in plan.walk():
+def _with_subqueries(plan: Node, *, inside: bool) -> Iterator[Node]:
+    stack = [plan]
+    while stack:
+        node = stack.pop()
         yield node
-        for rex in node.expressions():
-            if has(rex, Subquery):
-                for part in walk(rex):
-                    if isinstance(part, Subquery):
-                        yield from _with_subqueries(part.plan)
+        below = [
+            part.plan
+            for rex in node.expressions()
+            if has(rex, Subquery)
+            for part in walk(rex)
+            if isinstance(part, Subquery)
+        ]
+        below += node.inputs
+        source = getattr(node, "source", None) if inside else None
+        if isinstance(source, Node):
+            below.append(source)
+        stack += below[::-1]
 
 
 def _collect(node: Node, found: dict[int, CteScan]) -> None:

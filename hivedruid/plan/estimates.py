@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.aggregators import BUILTIN_DISTINCT
-from hivedruid.plan.ctes import every_node
+from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidQuery
 from hivedruid.plan.rex import Agg, Rex, walk
 from hivedruid.plan.show import show
@@ -45,7 +45,7 @@ def estimates(plan: QueryPlan) -> tuple[Estimate, ...]:
 
 
 def _estimates(plan: QueryPlan) -> Iterator[Estimate]:
-    for node in every_node(plan.node):
+    for node in all_nodes(plan.node, inside=True):
         methods = DRUID if isinstance(node, DruidQuery) else SPARK
         for call in node.calls if isinstance(node, DruidQuery) else _aggregates(node.expressions()):
             if call.op in methods:

@@ -11,6 +11,7 @@ _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "like", "in", "is_not_null
 """Conditions that are never true for a null argument: the first argument, or both of a comparison."""
 
 _COUNTS = frozenset({"count", "approx_distinct", BUILTIN_DISTINCT})
+"""Aggregates that are 0 without values."""
 
 
 def never_null(node: Node, rex: Rex) -> bool:

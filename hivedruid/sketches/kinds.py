@@ -13,11 +13,11 @@ DATASKETCHES = "druid-datasketches"
 class SketchKind:
     """A kind of sketch.
 
-    `druid_types`: the Druid types of columns with it; the first is that of results. All have the same bytes. `build`
-    and `merge`: the aggregators that make a sketch of values and of sketches; None if there is none. `build_fields` and
-    `merge_fields`: the fields that such an aggregator has besides type, name and fieldName. `size`: the field with the
-    size of the sketch; `default_size`: Druid's value without that field, also for sketches that this process makes.
-    `estimate`, `bounds`, `quantile`, `quantiles`: the types of post-aggregators; None if there is none. `extension`: of
+    `druid_types`: the Druid types of columns with it; the first is that of results. All have the same bytes.
+    `build` and `merge`: the aggregators that make a sketch of values and of sketches; None if there is none.
+    `build_fields` and `merge_fields`: the fields that such an aggregator has besides type, name and fieldName.
+    `size`: the field with the size of the sketch; `default_size`: Druid's value without that field, also for
+    sketches that this process makes. `counts_distinct`: it estimates the number of distinct values. `extension`: of
     Druid; None for its core. `is_property`: druid.columns.aggregators accepts `build`. `is_stored_as_read`: a scan
     query returns the bytes that segments contain.
     """
@@ -30,17 +30,10 @@ class SketchKind:
     default_size: int
     build_fields: Mapping[str, object] = field(default_factory=dict)
     merge_fields: Mapping[str, object] = field(default_factory=dict)
-    estimate: str | None = None
-    bounds: str | None = None
-    quantile: str | None = None
-    quantiles: str | None = None
+    counts_distinct: bool = False
     extension: str | None = DATASKETCHES
     is_property: bool = False
     is_stored_as_read: bool = False
-
-    @property
-    def counts_distinct(self) -> bool:
-        return self.estimate is not None
 
 
 def _types(name: str) -> tuple[str, ...]:
@@ -52,42 +45,35 @@ KINDS: Mapping[str, SketchKind] = {
     for kind in (
         SketchKind(
             "hyperUnique", ("COMPLEX<hyperUnique>",), "hyperUnique", "hyperUnique", None, 2048,
-            merge_fields={"isInputHyperUnique": True}, estimate="hyperUniqueCardinality", extension=None,
+            merge_fields={"isInputHyperUnique": True}, counts_distinct=True, extension=None,
             is_property=True, is_stored_as_read=True,
         ),
         SketchKind(
             "theta", _types("thetaSketch"), "thetaSketch", "thetaSketch", "size", 16384,
-            merge_fields={"isInputThetaSketch": True}, estimate="thetaSketchEstimate", bounds="thetaSketchEstimate",
+            merge_fields={"isInputThetaSketch": True}, counts_distinct=True,
             is_property=True, is_stored_as_read=True,
         ),
         SketchKind(
             "hll", _types("HLLSketch"), "HLLSketchBuild", "HLLSketchMerge", "lgK", 12,
-            build_fields={"tgtHllType": "HLL_4"}, merge_fields={"tgtHllType": "HLL_4"}, estimate="HLLSketchEstimate",
-            bounds="HLLSketchEstimateWithBounds", is_property=True, is_stored_as_read=True,
-        ),
-        SketchKind(
-            "quantiles", _types("quantilesDoublesSketch"), "quantilesDoublesSketch", "quantilesDoublesSketch", "k", 128,
-            quantile="quantilesDoublesSketchToQuantile", quantiles="quantilesDoublesSketchToQuantiles",
+            build_fields={"tgtHllType": "HLL_4"}, merge_fields={"tgtHllType": "HLL_4"}, counts_distinct=True,
             is_property=True, is_stored_as_read=True,
         ),
         SketchKind(
-            "kll_doubles", _types("KllDoublesSketch"), "KllDoublesSketch", "KllDoublesSketch", "k", 200,
-            quantile="KllDoublesSketchToQuantile", quantiles="KllDoublesSketchToQuantiles",
+            "quantiles", _types("quantilesDoublesSketch"), "quantilesDoublesSketch", "quantilesDoublesSketch", "k", 128,
+            is_property=True, is_stored_as_read=True,
         ),
-        SketchKind(
-            "kll_floats", _types("KllFloatsSketch"), "KllFloatsSketch", "KllFloatsSketch", "k", 200,
-            quantile="KllFloatsSketchToQuantile", quantiles="KllFloatsSketchToQuantiles",
-        ),
+        SketchKind("kll_doubles", _types("KllDoublesSketch"), "KllDoublesSketch", "KllDoublesSketch", "k", 200),
+        SketchKind("kll_floats", _types("KllFloatsSketch"), "KllFloatsSketch", "KllFloatsSketch", "k", 200),
         SketchKind(
             "tuple", _types("arrayOfDoublesSketch"), "arrayOfDoublesSketch", "arrayOfDoublesSketch", "nominalEntries",
             16384, build_fields={"numberOfValues": 1}, merge_fields={"numberOfValues": 1},
-            estimate="arrayOfDoublesSketchToEstimate", bounds="arrayOfDoublesSketchToEstimateAndBounds",
+            counts_distinct=True,
         ),
     )
 }  # fmt: skip
 """By name. Sizes are those of Druid 33: HllSketchAggregatorFactory.DEFAULT_LG_K, SketchAggregatorFactory's
 DEFAULT_MAX_SKETCH_SIZE, DoublesSketchAggregatorFactory's and KllSketchAggregatorFactory's default k; a hyperUnique has
-2048 registers. A thetaSketchEstimate has bounds if errorBoundsStdDev is set."""
+2048 registers."""
 
 _BY_TYPE = {type_: kind for kind in KINDS.values() for type_ in kind.druid_types}
 

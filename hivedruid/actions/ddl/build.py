@@ -176,9 +176,8 @@ def _create_view(statement: s.CreateView, snapshot: Snapshot, view_columns: View
             raise SemanticError(
                 f"{existing.full_name} is not a view", span=statement.name.span, hint="choose another name"
             )
-    refuse_loose_files("View definition", statement.name.span, snapshot)
-    if not is_temporary:
-        refuse_temporary("View definition", statement.name.span, snapshot)
+    refuse = refuse_loose_files if is_temporary else refuse_temporary
+    refuse("View definition", statement.name.span, snapshot)
     columns = _renamed(statement, view_columns(statement.query))
     properties = validate(statement.properties, "view")
     comment = statement.comment or properties.pop("comment", "")

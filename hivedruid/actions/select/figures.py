@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.druid.query import native_query, top_n_values
-from hivedruid.plan.ctes import every_node
+from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidJoin, DruidQuery, Node, PlanColumn, TableScan
 from hivedruid.plan.ranges import value_range
 from hivedruid.plan.show import show
@@ -43,7 +43,7 @@ def figures(plan: QueryPlan) -> list[str]:
 def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
     """Why the right side of a join may be inlined into a native query."""
     most = plan.context.most(JOIN_ROWS)
-    for join in every_node(plan.node):
+    for join in all_nodes(plan.node, inside=True):
         if not isinstance(join, DruidJoin):
             continue
         tables = ", ".join(dict.fromkeys(scan.table.full_name for scan in _scans(join.right))) or "the query itself"
@@ -54,7 +54,7 @@ def _joins(plan: QueryPlan, estimator: Estimator) -> Iterator[str]:
 
 def _top_ns(node: Node) -> Iterator[str]:
     """Why a topN by an aggregate is exact."""
-    for query in every_node(node):
+    for query in all_nodes(node, inside=True):
         if not isinstance(query, DruidQuery) or not query.sort or len(query.keys) != 1:
             continue
         values = top_n_values(query)
@@ -113,4 +113,4 @@ def _tables(query: DruidQuery) -> str:
 
 
 def _scans(node: Node) -> Iterator[TableScan]:
-    return (n for n in every_node(node) if isinstance(n, TableScan))
+    return (n for n in all_nodes(node, inside=True) if isinstance(n, TableScan))

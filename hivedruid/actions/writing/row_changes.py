@@ -76,6 +76,7 @@ def change_rows(statement: ChangeRows, snapshot: Snapshot, note: Note | None) ->
 def _columns(statement: ChangeRows, table: Table) -> tuple[Column, ...]:
     """The columns that UPDATE sets."""
     found = []
+    sketches = sketch_columns(table.columns, table.properties)
     for name, span in zip(statement.columns, statement.column_spans, strict=True):
         column = table.column(name)
         if column is None:
@@ -87,7 +88,7 @@ def _columns(statement: ChangeRows, table: Table) -> tuple[Column, ...]:
                 span=span,
                 hint="UNARCHIVE the rows, and use INSERT OVERWRITE TABLE … SELECT",
             )
-        if name in sketch_columns(table.columns, table.properties):
+        if name in sketches:
             raise UnsupportedError(
                 f"sketches cannot be changed: column '{name}' of {table.full_name}", span=span,
                 hint="UNARCHIVE the rows, and use INSERT OVERWRITE TABLE … SELECT",

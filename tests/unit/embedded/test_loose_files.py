@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, HiveType, decimal
-from hivedruid.embedded.loose_files import SEPARATORS, CopiedFile, UnreadableFileError, copy_delimited, copy_json
+from hivedruid.embedded.loose_files import SEPARATORS, CopiedFile, copy_delimited, copy_json
+from hivedruid.errors import UnreadableFileError
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters=["\n"]), min_size=1, max_size=8)
 _WORDS = _TEXT.filter(lambda text: text[0].isalpha() and text[0] not in "tfTF")
