@@ -10,7 +10,7 @@ from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, conjuncts
 _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "like", "in", "is_not_null", "is_true"})
 """Conditions that are never true for a null argument: the first argument, or both of a comparison."""
 
-_COUNTS = frozenset({"count", "approx_distinct", BUILTIN_DISTINCT})
+COUNTS = frozenset({"count", "approx_distinct", BUILTIN_DISTINCT})
 """Aggregates that are 0 without values."""
 
 
@@ -21,7 +21,7 @@ def never_null(node: Node, rex: Rex) -> bool:
     if isinstance(rex, Ref):
         return _column(node, rex)
     if isinstance(rex, Agg):
-        return rex.op in _COUNTS
+        return rex.op in COUNTS
     if not isinstance(rex, Call) or not rex.args:
         return False
     if rex.op in ("is_null", "is_not_null", "<=>"):

@@ -9,6 +9,7 @@ from hivedruid.catalog.types import BIGINT, BOOLEAN
 from hivedruid.druid.aggregators import BUILTIN_DISTINCT
 from hivedruid.plan.functions import function_type
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node, PlanColumn, Project
+from hivedruid.plan.nullability import COUNTS
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, conjunction
 from hivedruid.plan.rules.aggregate import push_aggregate
 from hivedruid.plan.rules.context import RuleContext, pushed
@@ -198,4 +199,4 @@ def _whole(call: Agg, total: Callable[[Agg], Rex]) -> Rex:
     sums = [total(part) for part in _parts(call)]
     if call.op == "avg":
         return Call(call.type, "/", (sums[0], sums[1]))
-    return Call(BIGINT, "coalesce", (sums[0], Literal(BIGINT, 0))) if call.op == "count" else sums[0]
+    return Call(BIGINT, "coalesce", (sums[0], Literal(BIGINT, 0))) if call.op in COUNTS else sums[0]
