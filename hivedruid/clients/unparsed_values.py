@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -78,14 +79,14 @@ class RecentUnparsedValues:
         """The answer about each data source, and when it was requested."""
 
     def of(self, data_source: str, client: DruidClient, note: Callable[[str], None]) -> UnparsedValues | None:
-        """None if there are none, or if the overlord does not respond."""
+        """None if there are none, or if the overlord does not respond: queries do without it, and wait for no retry."""
         requested, found = self._answers.get(data_source, (-REQUESTED_EVERY, None))
         if monotonic() - requested < REQUESTED_EVERY:
             return found
         self._answers[data_source] = (monotonic(), None)  # no request again soon if the overlord does not respond
-        with suppress(DruidError, ConnectError):
+        with suppress(DruidError, ConnectError), closing(DruidClient(replace(client.address, tries=1))) as once:
             try:
-                found = unparsed_values(client, data_source)
+                found = unparsed_values(once, data_source)
             except AnswerError as error:
                 note(f"unknown whether tasks of {data_source} could not parse values: {error.message}")
                 raise

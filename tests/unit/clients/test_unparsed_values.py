@@ -9,7 +9,7 @@ import pytest
 
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import DruidClient
-from hivedruid.clients.unparsed_values import unparsed_values
+from hivedruid.clients.unparsed_values import RecentUnparsedValues, unparsed_values
 from hivedruid.ingestion.model import UnparsedValues
 from tests.unit.clients.conftest import Answer, Asked, Serve
 
@@ -71,3 +71,15 @@ def test_a_data_source_that_no_task_feeds_costs_one_request(serve: Serve) -> Non
     values, paths = found(serve, 1, [], is_fed=False)
     assert values is None
     assert len(paths) == 1
+
+
+def test_a_query_does_not_wait_for_an_overlord_that_is_busy(serve: Serve) -> None:
+    """One request, which is not repeated; the next query makes none for a while."""
+    served = serve(lambda _: Answer(b"", status=503))
+    address = DruidAddress(served.url, served.url, served.url, served.url)
+    notes: list[str] = []
+    recent = RecentUnparsedValues()
+    for _ in range(2):
+        assert recent.of("t", DruidClient(address), notes.append) is None
+    assert len(served.asked) == 1
+    assert notes == []
