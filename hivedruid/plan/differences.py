@@ -165,7 +165,8 @@ LIMITS: tuple[Difference, ...] = (
         "Spark does not distinguish the two",
     ),
     Difference(
-        "`get_json_object(json, '$.a.b')` where `a` is an array, `'$.a[*].b'` with one match or where `b` is an array",
+        "`get_json_object(json, '$.a.b')` where `a` is an array, `'$.a[*]'` and `'$.a[*].b'` with one match or"
+        " where `b` is an array",
         "the `b` of every element, flattened into one list",
         "NULL; the value itself; a list of lists",
         "Spark interprets the path differently",

@@ -9,6 +9,7 @@ from hivedruid.catalog.types import VOID
 from hivedruid.errors import UnsupportedError
 from hivedruid.plan.functions import XPATHS
 from hivedruid.plan.rex import Call, Literal, Rex
+from hivedruid.plan.spark_json import get_json_object
 from hivedruid.plan.spark_urls import parse_url, parse_url_tuple
 
 if TYPE_CHECKING:
@@ -207,6 +208,7 @@ STRINGS: dict[str, Lower] = {
     "concat_ws": _concat_ws,
     "rlike": _rlike,
     "field": _field,
+    "get_json_object": get_json_object,
     "parse_url": parse_url,
     "parse_url_tuple": parse_url_tuple,
     "substring": substring,
