@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
-from hivedruid.catalog.types import HiveType
+from hivedruid.catalog.types import BINARY, HiveType
+from hivedruid.sketches.kinds import kind_of
 
 CAST = "cast"
 """How a column is read whose values queries convert to its type in each segment, exactly."""
@@ -49,10 +50,16 @@ def schema_of(segments: Iterable[Mapping[str, str]]) -> Schema:
     counts: dict[str, Counter[str]] = {}
     for segment in segments:
         for name, type_ in segment.items():
-            counts.setdefault(name, Counter())[type_] += 1
+            counts.setdefault(name, Counter())[_canonical(type_)] += 1
     types = {name: common_type(of_field) for name, of_field in counts.items()}
     differing = {name: n for name, n in counts.items() if len(n) > 1 and not n.keys() <= _TEXTS}
     return Schema({"__time": "LONG", **types} if types else {}, differing)
+
+
+def _canonical(type_: str) -> str:
+    """One name for the types of a sketch, which Druid names after the aggregator while a segment grows."""
+    kind = kind_of(type_)
+    return type_ if kind is None else kind.druid_types[0]
 
 
 def common_type(types: Iterable[str]) -> str:
@@ -90,6 +97,8 @@ def reading_of(column: HiveType, druid_type: str, differing: Iterable[str] = ())
     rows = MIXED if len(types) > 1 else JSON if types == {_JSON} else ROWS
     if column.name == "array":
         return "" if types <= _TEXTS else rows
+    if column == BINARY:
+        return rows
     if types <= _TEXTS or not (column.is_string or column.is_approximate):
         return ""
     if not types <= {"STRING", *_NUMBERS}:

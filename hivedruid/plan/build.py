@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import AGGREGATED, PATHS
 from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
@@ -384,7 +383,7 @@ class Builder:
             from hivedruid.plan.tiers import tiered_scan
 
             return tiered_scan(table, self)
-        if table.has_data_source and not {PATHS, AGGREGATED}.isdisjoint(table.properties):
+        if table.has_data_source:
             from hivedruid.plan.computed_columns import scan_with_computed
 
             if (computed := scan_with_computed(table, self)) is not None:

@@ -13,42 +13,38 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.druid_columns import NestedPath, paths_of, sketch_columns
+from hivedruid.catalog.druid_columns import NestedPath, paths_of
 from hivedruid.catalog.stored_types import ROWS
 from hivedruid.catalog.types import BINARY, STRING, HiveType
 from hivedruid.plan.json_path import spark_path
-from hivedruid.plan.nodes import Node, Project, TableScan
+from hivedruid.plan.nodes import Node, Project
 from hivedruid.plan.rex import Call, Literal, Rex
 
 if TYPE_CHECKING:
-    from hivedruid.catalog.table import Table
+    from hivedruid.catalog.table import Column, Table
     from hivedruid.plan.build import Builder
 
 
 def scan_with_computed(table: Table, builder: Builder) -> Node | None:
     """All columns of a Druid table; None if all of them are stored as they are."""
-    if paths := paths_of(table.properties):
-        return _scan_of_paths(table, paths, builder)
-    sketches = sketch_columns(table.columns, table.properties)
-    if not sketches:
+    paths = paths_of(table.properties)
+    if not paths and all(column.type != BINARY for column in table.columns):
         return None
-    read = (replace(c, type=STRING, reading=ROWS) if c.name in sketches else c for c in table.columns)
-    scan = builder.table_scan(replace(table, columns=tuple(read)))
-    values = tuple(Call(BINARY, "unbase64", (c.ref,)) if c.name in sketches else c.ref for c in scan.columns)
-    columns = (builder.new_column(c.name, value.type) for c, value in zip(scan.columns, values, strict=True))
-    return Project(tuple(columns), scan, values)
-
-
-def _scan_of_paths(table: Table, paths: Mapping[str, NestedPath], builder: Builder) -> Node:
-    stored = tuple(column for column in table.columns if column.name not in paths)
-    scan = TableScan(tuple(builder.new_column(c.name, c.type) for c in stored), table)
+    stored = tuple(_as_text(column) for column in table.columns if column.name not in paths)
+    scan = builder.table_scan(replace(table, columns=stored))
     refs = {column.name: column.ref for column in scan.columns}
-    exprs = tuple(
-        _at_path(refs[paths[c.name].column], paths[c.name].path, c.type) if c.name in paths else refs[c.name]
-        for c in table.columns
-    )
-    columns = tuple(builder.new_column(c.name, c.type) for c in table.columns)
-    return Project(columns, scan, exprs)
+    exprs = tuple(_value(column, refs, paths.get(column.name)) for column in table.columns)
+    return Project(tuple(builder.new_column(c.name, c.type) for c in table.columns), scan, exprs)
+
+
+def _as_text(column: Column) -> Column:
+    return replace(column, type=STRING, reading=column.reading or ROWS) if column.type == BINARY else column
+
+
+def _value(column: Column, refs: Mapping[str, Rex], path: NestedPath | None) -> Rex:
+    if path is not None:
+        return _at_path(refs[path.column], path.path, column.type)
+    return Call(BINARY, "unbase64", (refs[column.name],)) if column.type == BINARY else refs[column.name]
 
 
 def _at_path(nested: Rex, path: str, type_: HiveType) -> Rex:

@@ -267,7 +267,7 @@ class Converter:
         return self.fold(Call(t.BOOLEAN, op, tuple(terms)))
 
     def _like(self, e: exp.Expr) -> Rex:
-        value = self.text(self.convert(e.this))
+        value = operands.matched(self, "LIKE", self.convert(e.this))
         pattern = e.expression
         if isinstance(pattern, exp.Any | exp.All):
             op, items = ("or" if isinstance(pattern, exp.Any) else "and"), pattern.this.unnest()
@@ -280,14 +280,15 @@ class Converter:
 
     def _escape(self, e: exp.Expr) -> Rex:
         like = e.this
-        value, pattern = self.text(self.convert(like.this)), self.convert(like.expression)
+        value, pattern = operands.matched(self, "LIKE", self.convert(like.this)), self.convert(like.expression)
         escape = self.convert(e.expression)
         operands.check_escape(pattern, escape)
         rex = self.call("like", value, pattern, escape)
         return self.call("not", rex) if like.args.get("negate") else rex
 
     def _rlike(self, e: exp.Expr) -> Rex:
-        rex = self.call("rlike", self.text(self.convert(e.this)), self.text(self.convert(e.expression.unnest())))
+        value = operands.matched(self, "RLIKE", self.convert(e.this))
+        rex = self.call("rlike", value, self.text(self.convert(e.expression.unnest())))
         return self.call("not", rex) if e.args.get("negate") else rex
 
     def text(self, rex: Rex) -> Rex:

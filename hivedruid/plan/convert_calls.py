@@ -112,8 +112,8 @@ def _argument(c: Converter, name: str, kind: str, position: int, arg: Rex, e: ex
     if not accepts(kind, arg.type):
         raise SemanticError(
             f"{name.removeprefix('extract_')}() takes {KINDS[kind][0]} as argument {position + 1}, not {arg.type}",
-            span=c.span(e),
-        )
+            span=c.span(e), hint=operands.hint_for(arg.type),
+        )  # fmt: skip
     if kind == "text" or (kind == "bytes" and arg.type.name != "binary"):
         return c.text(arg)
     return c.cast(arg, t.DOUBLE) if kind in ("double", "number") and arg.type.is_string else arg

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.types import BIGINT, BOOLEAN, INT, UNKNOWN, VOID, HiveType, decimal
+from hivedruid.catalog.types import BIGINT, BINARY, BOOLEAN, INT, UNKNOWN, VOID, HiveType, decimal
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.plan.rex import Literal, Rex
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hivedruid.plan.convert import Converter
 
 NESTED = frozenset({"array", "map", "struct", "uniontype"})
+_BYTES = "read a sketch by its estimate, as ds_theta_estimate(x); CAST other bytes AS STRING"
 _CAST = "CAST one of them to the type of the other"
 
 
@@ -105,8 +106,21 @@ def check_operands(op: str, types: Sequence[HiveType], result: HiveType) -> None
     if result is not UNKNOWN or UNKNOWN in types:
         return
     raise SemanticError(
-        f"{op} does not take {' and '.join(map(str, types))}", hint="CAST the operands to supported types"
+        f"{op} does not take {' and '.join(map(str, types))}",
+        hint=_BYTES if BINARY in types else "CAST the operands to supported types",
     )
+
+
+def matched(c: Converter, op: str, value: Rex) -> Rex:
+    """The text that LIKE and RLIKE match; Hive has neither for BINARY."""
+    if value.type == BINARY:
+        raise SemanticError(f"{op} does not take binary", hint=hint_for(BINARY))
+    return c.text(value)
+
+
+def hint_for(type_: HiveType) -> str | None:
+    """What to use where an operand of a type is refused by its type alone."""
+    return _BYTES if type_ == BINARY else None
 
 
 def check_bits(op: str, types: Sequence[HiveType]) -> None:

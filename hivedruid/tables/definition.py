@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.avro import LITERAL, parse_schema, schema_property
-from hivedruid.catalog.druid_columns import with_stored_types
+from hivedruid.catalog.druid_columns import AGGREGATED, with_stored_types
 from hivedruid.catalog.kinds import HANDLERS, TableKind
 from hivedruid.catalog.properties import KAFKA_INGESTION, has_ingestion
 from hivedruid.catalog.table import Column, Table
@@ -206,6 +206,8 @@ def _druid_table(
         place = _property_span(statement, "druid.datasource")
         columns = druid_tables.discovered_columns(given, discovered, properties, place)
         table = replace(table, columns=columns)
+        if AGGREGATED not in properties and (sketches := druid_tables.discovered_sketches(columns, discovered[given])):
+            properties = {**properties, AGGREGATED: sketches}
     elif given is None or queried or has_ingestion(properties):
         druid_tables.check_columns(table.columns, properties, spans, span)
     check_druid_properties(properties, table.columns, span)

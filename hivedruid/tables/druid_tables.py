@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.druid_columns import AGGREGATED, SKETCHES, STORED_AS, sketch_columns, stored_as_choices
+from hivedruid.catalog.druid_columns import AGGREGATED, SKETCHES, STORED_AS, parse_aggregators, sketch_columns, stored_as_choices
 from hivedruid.catalog.names import columns_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import BIGINT, BINARY, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.sketches.kinds import kind_of
 from hivedruid.tables.property_checks import problem_of_id
 
 if TYPE_CHECKING:
@@ -166,8 +167,8 @@ def discovered_columns(
     span: Span | None,
 ) -> tuple[Column, ...]:
     """The columns of an existing data source, from the segmentMetadata result. Types are mapped as in Hive
-    (DruidSerDe.convertDruidToHiveType): anything that is not a number or an array is a string. Names are lower case;
-    `field` is Druid's name.
+    (DruidSerDe.convertDruidToHiveType), but for sketches, which are binary: anything that is not a number or an array is
+    a string. Names are lower case; `field` is Druid's name.
     """
     schema = discovered.get(data_source)
     if not schema:
@@ -188,7 +189,16 @@ def discovered_columns(
 def discovered_type(field: str, druid_type: str) -> HiveType:
     if field == TIME_COLUMN:
         return TIMESTAMP_LTZ
+    if kind_of(druid_type) is not None:
+        return BINARY
     return _DISCOVERED_TYPES.get(druid_type.upper(), STRING)
+
+
+def discovered_sketches(columns: Iterable[Column], schema: Mapping[str, str]) -> str:
+    """The druid.columns.aggregators of discovered columns whose sketches can be written; empty without such columns."""
+    kinds = ((column.name, kind_of(schema.get(column.field_name, ""))) for column in columns)
+    items = (f"{name}:{kind.build}" for name, kind in kinds if kind is not None and kind.build in SKETCHES)
+    return ", ".join(item for item in items if parse_aggregators(item)[0])
 
 
 def check_data_source(name: str, span: Span | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -114,13 +115,19 @@ KINDS = (
     _kind("HLLSketch", ("HLLSketchBuild", WORDS, "COMPLEX<HLLSketch>")),
     _kind("hyperUnique", ("hyperUnique", WORDS, "COMPLEX<hyperUnique>")),
     _kind("quantiles", ("quantilesDoublesSketch", REAL, "COMPLEX<quantilesDoublesSketch>")),
+    _kind("KLL of doubles", ("KllDoublesSketch", REAL, "COMPLEX<KllDoublesSketch>")),
+    _kind("KLL of floats", ("KllFloatsSketch", REAL, "COMPLEX<KllFloatsSketch>")),
+    _kind("tuple", ("arrayOfDoublesSketch", WORDS, "COMPLEX<arrayOfDoublesSketch>")),
     _kind("stringLast", ("stringLast", WORDS, "COMPLEX<serializablePairLongString>")),
     _kind("longFirst", ("longFirst", WHOLE, "COMPLEX<serializablePairLongLong>")),
     _kind("sketch and string", ("thetaSketch", ["a", "b"], "COMPLEX<thetaSketch>"), ("string", WORDS, "STRING")),
 )  # fmt: skip
-METRICS = frozenset(
-    {"thetaSketch", "HLLSketchBuild", "hyperUnique", "quantilesDoublesSketch", "stringLast", "longFirst"}
-)
+METRICS: Mapping[str, Json] = {
+    **dict.fromkeys(("thetaSketch", "HLLSketchBuild", "hyperUnique", "quantilesDoublesSketch", "stringLast", "longFirst"), {}),
+    **dict.fromkeys(("KllDoublesSketch", "KllFloatsSketch"), {}),
+    "arrayOfDoublesSketch": {"metricColumns": ["long"]},
+}
+"""The aggregators of `Part.spec`, with the fields that they need besides type, name and fieldName."""
 SEGMENTS = 3
 
 
@@ -132,7 +139,7 @@ def spec_of(data_source: str, number: int) -> Json:
         for record, value in zip(records, part.values, strict=False):
             record[kind.column] = value
     dimensions = [{"type": p.spec, "name": k.column} for k, p in parts if p.spec and p.spec not in METRICS]
-    metrics = [{"type": p.spec, "name": k.column, "fieldName": k.column} for k, p in parts if p.spec in METRICS]
+    metrics = [{"type": p.spec, "name": k.column, "fieldName": k.column, **METRICS[p.spec]} for k, p in parts if p.spec in METRICS]
     return {
         "type": "index_parallel",
         "spec": {
@@ -156,6 +163,8 @@ def as_hive(value: Any, type_: str) -> Any:
         return None
     if type_.startswith("array<"):
         return [as_hive(item, type_[6:-1]) for item in (value if isinstance(value, list) else [value])]
+    if type_ == "binary":
+        return b64decode(value)
     if type_ == "string":
         return value if isinstance(value, str) else _text(value)
     return float(value) if type_ in ("double", "float") else int(value)
