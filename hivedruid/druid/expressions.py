@@ -113,7 +113,10 @@ class DruidExpressions:
         return column
 
     def scanned(self, rex: Rex) -> DruidColumn | None:
-        """The column of values that Druid only returns, in rows; its `null` is exact for them."""
+        """The column of values that Druid only returns, in rows; its `null` is exact for them, and for the bytes of
+        which they are the base64."""
+        if isinstance(rex, Call) and rex.op == "unbase64":
+            (rex,) = rex.args
         column = self.columns.get(rex.id) if isinstance(rex, Ref) else None
         return column if column is not None and column.reading in SCANNED else None
 

@@ -82,11 +82,11 @@ class _Filters:
 
     def _typed(self, rex: Call) -> Filter | None:
         """A filter on a column, which reads its index or its values directly."""
-        if not rex.args or not isinstance(rex.args[0], Ref):
-            return None
-        scanned = self.expressions.scanned(rex.args[0])
+        scanned = self.expressions.scanned(rex.args[0]) if rex.args else None
         if scanned is not None and rex.op in ("is_null", "is_not_null"):
             return self._compared(rex, scanned, lambda column: column)
+        if not rex.args or not isinstance(rex.args[0], Ref):
+            return None
         if rex.args[0].type.name == "array":
             return self._of_array(rex)
         column = self.expressions.column(rex.args[0])

@@ -84,7 +84,7 @@ def dimensions_and_metrics(
         elif rollup and druid in METRICS and column.type.name != "boolean" and column.name not in kept:
             metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
         else:
-            dimensions.append({"type": druid.lower(), "name": field, **_handling(column, several)})
+            dimensions.append({"name": field, **_dimension(column, druid, several)})
     return dimensions, [*metrics, *written.values()]
 
 
@@ -95,6 +95,15 @@ def _metric(column: Column, function: str, field: str, source: str, *, merges: b
     druid = TYPES[column.type.name].druid or "STRING"
     metric = {"type": AGGREGATORS[function].format(druid.lower()), "name": field}
     return metric if function == "count" else {**metric, "fieldName": source}
+
+
+def _dimension(column: Column, druid: str, several: Mapping[str, str]) -> Json:
+    """The schema of a dimension. Arrays of numbers, which data sources of others have, are arrays in Druid, too; those
+    of strings are multi-value strings."""
+    if column.type.name == "array" and column.type.children[0].is_numeric:
+        element = "LONG" if column.type.children[0].is_integer else "DOUBLE"
+        return {"type": "auto", "castToType": f"ARRAY<{element}>"}
+    return {"type": druid.lower(), **_handling(column, several)}
 
 
 def _handling(column: Column, several: Mapping[str, str]) -> Json:

@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.druid_columns import AGGREGATED, SKETCHES, STORED_AS, parse_aggregators, sketch_columns, stored_as_choices
+from hivedruid.catalog.druid_columns import (
+    AGGREGATED,
+    SKETCHES,
+    STORED_AS,
+    parse_aggregators,
+    sketch_columns,
+    stored_as_choices,
+)
 from hivedruid.catalog.names import columns_by_field
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import BIGINT, BINARY, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType, array_of
@@ -167,8 +174,8 @@ def discovered_columns(
     span: Span | None,
 ) -> tuple[Column, ...]:
     """The columns of an existing data source, from the segmentMetadata result. Types are mapped as in Hive
-    (DruidSerDe.convertDruidToHiveType), but for sketches, which are binary: anything that is not a number or an array is
-    a string. Names are lower case; `field` is Druid's name.
+    (DruidSerDe.convertDruidToHiveType), but for sketches, which are binary: anything that is not a number or an array
+    is a string. Names are lower case; `field` is Druid's name.
     """
     schema = discovered.get(data_source)
     if not schema:

@@ -9,6 +9,7 @@ from hivedruid.catalog.druid_columns import SKETCHES, STORED_AS, parse_aggregato
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN
+from hivedruid.catalog.types import BINARY
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.sketches.kinds import AGGREGATORS
 
@@ -31,6 +32,11 @@ def check_tiered(properties: Mapping[str, str], columns: Iterable[Column], span:
             raise SemanticError(
                 f"the column {BATCH_COLUMN} of a tiered table is reserved", span=span, hint="choose another name"
             )
+        if column.type == BINARY and column.name not in sketches:
+            raise UnsupportedError(
+                f"column {column.name} cannot be archived: its sketches are only read", span=span,
+                hint="create a table over the same data source without this column",
+            )  # fmt: skip
         aggregator = aggregators.get(column.name)
         if aggregator is not None and aggregator.function in AGGREGATORS and column.name not in sketches:
             is_kept = aggregator.function in SKETCHES

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
-from hivedruid.catalog.stored_types import CAST, JSON, reading_of, schema_of
+from hivedruid.catalog.druid_columns import SKETCHES
+from hivedruid.catalog.stored_types import CAST, JSON, Schema, reading_of, schema_of
+from hivedruid.catalog.stored_types import ROWS as ROWS_ONLY
+from hivedruid.sketches.kinds import is_stored_as_read, kind_of
 from hivedruid.tables.druid_tables import discovered_type
 
 Json = dict[str, Any]
@@ -46,6 +49,35 @@ class Kind:
     @property
     def column(self) -> str:
         return self.name.replace(" ", "_").replace(",", "")
+
+    @property
+    def druid(self) -> str:
+        """The common type of the segments."""
+        return self._schema["x"]
+
+    @property
+    def hive(self) -> str:
+        return str(discovered_type("x", self.druid))
+
+    @property
+    def reading(self) -> str:
+        return reading_of(discovered_type("x", self.druid), self.druid, self._schema.differing.get("x", ()))
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether the values are read from segment files, and not with queries."""
+        is_stored = not self.druid.startswith("COMPLEX") or is_stored_as_read(self.druid)
+        return is_stored and self.reading in ("", ROWS_ONLY)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether INSERT and UNARCHIVE TABLE store such a value."""
+        sketch = kind_of(self.druid)
+        return sketch is None or sketch.build in SKETCHES
+
+    @cached_property
+    def _schema(self) -> Schema:
+        return schema_of({"x": type_} for type_ in self.types if type_)
 
 
 def _kind(name: str, *parts: tuple[str, Sequence[Any], str]) -> Kind:
@@ -122,12 +154,21 @@ KINDS = (
     _kind("longFirst", ("longFirst", WHOLE, "COMPLEX<serializablePairLongLong>")),
     _kind("sketch and string", ("thetaSketch", ["a", "b"], "COMPLEX<thetaSketch>"), ("string", WORDS, "STRING")),
 )  # fmt: skip
-METRICS: Mapping[str, Json] = {
-    **dict.fromkeys(("thetaSketch", "HLLSketchBuild", "hyperUnique", "quantilesDoublesSketch", "stringLast", "longFirst"), {}),
-    **dict.fromkeys(("KllDoublesSketch", "KllFloatsSketch"), {}),
-    "arrayOfDoublesSketch": {"metricColumns": ["long"]},
-}
-"""The aggregators of `Part.spec`, with the fields that they need besides type, name and fieldName."""
+METRICS = frozenset(
+    {
+        "thetaSketch",
+        "HLLSketchBuild",
+        "hyperUnique",
+        "quantilesDoublesSketch",
+        "KllDoublesSketch",
+        "KllFloatsSketch",
+        "arrayOfDoublesSketch",
+        "stringLast",
+        "longFirst",
+    }
+)
+_FIELDS: Mapping[str, Json] = {"arrayOfDoublesSketch": {"metricColumns": ["long"]}}
+"""What an aggregator has besides type, name and fieldName."""
 SEGMENTS = 3
 
 
@@ -139,7 +180,11 @@ def spec_of(data_source: str, number: int) -> Json:
         for record, value in zip(records, part.values, strict=False):
             record[kind.column] = value
     dimensions = [{"type": p.spec, "name": k.column} for k, p in parts if p.spec and p.spec not in METRICS]
-    metrics = [{"type": p.spec, "name": k.column, "fieldName": k.column, **METRICS[p.spec]} for k, p in parts if p.spec in METRICS]
+    metrics = [
+        {"type": p.spec, "name": k.column, "fieldName": k.column, **_FIELDS.get(p.spec, {})}
+        for k, p in parts
+        if p.spec in METRICS
+    ]
     return {
         "type": "index_parallel",
         "spec": {
@@ -206,24 +251,33 @@ def _java_text(value: Any) -> str:
 
 
 def key_of(value: Any) -> tuple[int, Any]:
-    """Sorts values of one type, with NULL last."""
-    return (1, 0) if value is None else (0, -math.inf if value != value else value)
+    """Sorts values of one type, with NULL last, in an array first."""
+    if isinstance(value, list):
+        return (0, [(each is not None, each) for each in value])
+    return (1, 0) if value is None else (0, value)
 
 
 def table() -> str:
     """The table of the page."""
-    lines = ["| kind | Druid types | type here | queries of Druid |", "|---|---|---|---|"]
+    lines = [
+        "| kind | Druid types | type here | queries of Druid | files | written |",
+        "|---|---|---|---|---|---|",
+    ]
     for kind in KINDS:
-        schema = schema_of({"x": type_} for type_ in kind.types if type_)
-        hive = discovered_type("x", schema["x"])
-        reading = reading_of(hive, schema["x"], schema.differing.get("x", ()))
         how = {
             "": "all",
             CAST: "all, over a virtual column that converts the values",
             JSON: "scans, IS NULL, count, and all over the values at paths",
-        }.get(reading, "scans, IS NULL, count")
+        }.get(kind.reading, "scans, IS NULL, count")
         types = ", ".join(f"`{stored}`" for stored in dict.fromkeys(part.stored for part in kind.parts if part.stored))
-        lines.append(f"| {kind.name} | {types} | `{hive}` | {how} |")
+        cells = (
+            kind.name,
+            types,
+            f"`{kind.hive}`",
+            how,
+            *("yes" if yes else "no" for yes in (kind.is_in_files, kind.is_written)),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -43,6 +43,24 @@ def until(look: Callable[[], _Seen | None], wanted: str = "what is waited for") 
     return seen
 
 
+def ingest_all(druid: DruidCluster, specs: Iterable[Mapping[str, Any]]) -> None:
+    """Run index_parallel tasks side by side, and wait until queries read a segment of each."""
+    overlord = Overlord(druid.client)
+    tasks = {f"made_{uuid4().hex}": spec for spec in specs}
+    for name, spec in tasks.items():
+        overlord.submit({**spec, "id": name})
+
+    def is_over(name: str) -> bool:
+        task = overlord.task(name)
+        assert task is None or task.state != "FAILED", task
+        return task is not None and task.state == "SUCCESS"
+
+    for name in tasks:
+        until(lambda name=name: is_over(name), f"the task {name}")  # type: ignore[misc]
+    for source, number in Counter(spec["spec"]["dataSchema"]["dataSource"] for spec in tasks.values()).items():
+        until(lambda source=source, number=number: len(druid.segments(source)) >= number, source)  # type: ignore[misc]
+
+
 def record(number: int) -> dict[str, Any]:
     """A record with a unique number."""
     return {"time": "2015-09-12T00:00:00Z", "id": str(number)}

@@ -9,7 +9,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.statistics.model import ComputeStatistics
 from hivedruid.catalog.table import Column, Table
-from hivedruid.catalog.types import BIGINT, STRING
+from hivedruid.catalog.types import BIGINT, BINARY, STRING
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements.partitioning import PartitionSpec
@@ -59,7 +59,8 @@ def _columns(statement: AnalyzeTable, table: Table) -> tuple[Column, ...]:
 
 
 def _job(table: Table, columns: tuple[Column, ...], snapshot: Snapshot) -> SparkJob:
-    """Counts rows, and for each column its distinct values (HyperLogLog), its non-null values, minimum and maximum."""
+    """Counts rows, and for each column its distinct values (HyperLogLog), its non-null values, minimum and maximum.
+    Bytes have no bounds: they are no text."""
     items, answers = ["count(*) AS `n`"], [ResultColumn("n", BIGINT)]
     for i, column in enumerate(columns):
         name = f"`{column.name}`"
@@ -68,7 +69,9 @@ def _job(table: Table, columns: tuple[Column, ...], snapshot: Snapshot) -> Spark
         items += [f"count({name}) AS `n{i}`"]
         answers += [ResultColumn(f"d{i}", BIGINT), ResultColumn(f"n{i}", BIGINT)]
         for function in ("min", "max"):
-            value = f"CAST({function}({name}) AS STRING)" if is_plain else "CAST(NULL AS STRING)"
+            value = (
+                f"CAST({function}({name}) AS STRING)" if is_plain and column.type != BINARY else "CAST(NULL AS STRING)"
+            )
             items.append(f"{value} AS `{function}{i}`")
             answers.append(ResultColumn(f"{function}{i}", STRING))
     names = tuple(c.name for c in columns) or (table.columns[0].name,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -125,10 +125,10 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
         if target.if_not_exists and partition is not None and _has(table, partition, snapshot):
             continue
         order = positions(table, given.columns, len(node.columns), target.table.span)
-        if table.has_data_source:  # columns of an existing data source were not checked before
-            druid_tables.check_columns(table.columns, table.properties, span=target.table.span)
         replaces = _replaces(snapshot.settings) if target.overwrite else "nothing"
         plan, write_action = write(table, node, order, builder, snapshot, replaces, target.table.span, given.constants)
+        if table.has_data_source:  # columns of an existing data source were not checked before
+            druid_tables.check_columns(table.columns, table.properties, span=target.table.span)
         if isinstance(write_action, WriteTable):
             replaced = _replaced(table, partition, target, snapshot) if target.overwrite else write_action.replaced
             write_action = replace(write_action, partition=partition, replaced=replaced)
@@ -258,14 +258,21 @@ def _replaces(settings: Mapping[str, str]) -> Replaces:
     return "intervals" if settings.get("hivedruid.overwrite.mode") == "dynamic" else "all"
 
 
-def _refuse_paths(table: Table, span: Span | None) -> None:
-    """A column that is a value in nested data has no field that a load could write."""
+def _check_stored(table: Table, sketches: Collection[str], span: Span | None) -> None:
+    """Refuse tables in Druid with a column that no load writes: a value in nested data, which has no field, and
+    sketches of a kind that druid.columns.aggregators does not have."""
     if paths := paths_of(table.properties):
         name, path = next(iter(paths.items()))
         raise UnsupportedError(
             f"cannot write to {table.full_name}: its column '{name}' is the value at {path} ({PATHS})", span=span,
             hint="write to a table without this property, whose columns are the fields of the data source",
         )  # fmt: skip
+    for column in table.columns:
+        if column.type == t.BINARY and column.name not in sketches:
+            raise UnsupportedError(
+                f"cannot write to {table.full_name}: the sketches of its column '{column.name}' are only read",
+                span=span, hint="write to a table without this column",
+            )  # fmt: skip
 
 
 def write(
@@ -285,12 +292,12 @@ def write(
     """
     if table.kind == "files":
         hive_tables.check_written(table.full_name, table.effective_serde, span)
+    sketches = sketch_columns(table.columns, table.properties) if table.has_data_source else {}
     if table.has_data_source:
-        _refuse_paths(table, span)
+        _check_stored(table, sketches, span)
         fields = fields_of_columns(table.properties, table.columns)
         table = replace(table, columns=tuple(replace(c, field=fields[c.name]) for c in table.columns))
     encoded = parse_stored_as(table.properties.get(STORED_AS, ""))[0]
-    sketches = sketch_columns(table.columns, table.properties) if table.has_data_source else {}
     merged: set[str] = set()
     exprs: list[Rex] = []
     columns = []
