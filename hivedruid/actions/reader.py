@@ -154,6 +154,7 @@ class TableReader:
         from hivedruid.parser.statements.ddl import CreateTable, DropDatabase, SetTableProperties
         from hivedruid.parser.statements.materialized import CreateMaterializedView
         from hivedruid.parser.statements.statistics import AnalyzeTable
+        from hivedruid.parser.statements.tiering import ArchiveTable, UnarchiveTable
         from hivedruid.parser.statements.utility import ShowNames, ShowTableExtended
         from hivedruid.parser.statements.writing import Insert
 
@@ -176,7 +177,7 @@ class TableReader:
             self._derive_columns(statement)
         if isinstance(statement, SetTableProperties):
             self._check_names(statement)
-        if isinstance(statement, AnalyzeTable):
+        if isinstance(statement, AnalyzeTable | ArchiveTable | UnarchiveTable):
             name = statement.name
             self.table((name.database or self.facts.database).lower(), name.name.lower(), rows=True)
         if isinstance(statement, ShowNames | ShowTableExtended):

@@ -260,7 +260,7 @@ def key_of(value: Any) -> tuple[int, Any]:
 def table() -> str:
     """The table of the page."""
     lines = [
-        "| kind | Druid types | type here | queries of Druid | files | written |",
+        "| kind | Druid types | type here | queries of Druid | files | archived |",
         "|---|---|---|---|---|---|",
     ]
     for kind in KINDS:

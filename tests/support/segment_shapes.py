@@ -95,7 +95,7 @@ def parts(data_source: str) -> tuple[list[Json], list[Json], list[tuple[str, Row
         ([EDGES[0], EDGES[3]], "YEAR", None, {}),
     ]
     tasks = [
-        spec(data_source, times, values(number), granularity, index, **more)
+        spec(data_source, times, values(number, len(times)), granularity, index, **more)
         for number, (times, granularity, index, more) in enumerate(shapes)
     ]
     rows = [pair for number, (times, *_) in enumerate(shapes) for pair in zip(times, values(number), strict=False)]

@@ -29,6 +29,7 @@ from hivedruid.actions.tiering.model import (
 )
 from hivedruid.actions.tiering.reading import LOCK_PATIENCE, lock_name
 from hivedruid.catalog.archives import Batch, Batches, BatchState, Interval
+from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.tiers import cold_part
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP_LTZ
@@ -164,6 +165,7 @@ class _Run:
         spans = merged(held.holding.buckets)
         self.to("planned", holding=held.holding.notes())  # before the first row: the batch is known
         facts = self._facts()
+        self.table = with_field_names(self.table, self.services.druid().schema(self.table.data_source))
         expected = self._count(spans, facts)
         written = self._write(spans, facts) if expected.rows else 0
         if written != expected.rows or self._count(spans, facts) != expected:
