@@ -128,6 +128,7 @@ def copy_json(paths: Sequence[str], target: Path) -> CopiedFile:
         found = [(str(row[0]), str(row[1])) for row in _run(connection, "DESCRIBE rows").fetchall()]
         if [name for name, _ in found] == ["json"]:
             raise UnreadableFileError("its values are not JSON objects", "write an object for each row")
+        found = _with_exact_numbers(connection, listed, found)
         found = [(name, _narrowed(connection, name, type_)) for name, type_ in found]
         names = _names([name for name, _ in found])
         texts = [name for name, type_ in found if type_ == "VARCHAR"]
@@ -141,6 +142,33 @@ def copy_json(paths: Sequence[str], target: Path) -> CopiedFile:
             items.append(f"{value} AS {plain_identifier(name)}")
         _copy(connection, items, target)
     return CopiedFile(tuple(columns))
+
+
+def _with_exact_numbers(
+    connection: DuckDBPyConnection, listed: str, columns: list[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The columns of the view `rows` with VARCHAR for those of DOUBLE that would lose digits of integers, or are out of
+    its range; the view is then defined again."""
+    doubles = [name for name, type_ in columns if type_ == "DOUBLE"]
+    if not doubles:
+        return columns
+    items = (
+        f"bool_or(regexp_full_match({field}, '-?[0-9]{{16,}}') OR NOT isfinite(TRY_CAST({field} AS DOUBLE)))"
+        for field in map(plain_identifier, doubles)
+    )
+    row = _run(connection, f"SELECT {', '.join(items)} FROM {_json_as(listed, [(n, 'VARCHAR') for n in doubles])}")
+    inexact = {name for name, is_lost in zip(doubles, row.fetchone() or (), strict=True) if is_lost}
+    if not inexact:
+        return columns
+    columns = [(name, "VARCHAR" if name in inexact else type_) for name, type_ in columns]
+    _run(connection, f"CREATE OR REPLACE VIEW rows AS SELECT * FROM {_json_as(listed, columns)}")
+    return columns
+
+
+def _json_as(listed: str, columns: Sequence[tuple[str, str]]) -> str:
+    """JSON files with these columns of given types."""
+    types = ", ".join(f"{string_literal(name)}: {string_literal(type_)}" for name, type_ in columns)
+    return f"read_json([{listed}], columns={{{types}}})"
 
 
 def _copy(connection: DuckDBPyConnection, items: Sequence[str], target: Path) -> None:

@@ -172,9 +172,10 @@ _FIELDS: Mapping[str, Json] = {"arrayOfDoublesSketch": {"metricColumns": ["long"
 SEGMENTS = 3
 
 
-def spec_of(data_source: str, number: int) -> Json:
-    """The task that writes the segment of a day. Kinds with fewer parts have their last one in the other segments."""
-    parts = [(kind, kind.parts[min(number, len(kind.parts) - 1)]) for kind in KINDS]
+def spec_of(data_source: str, number: int, kinds: Sequence[Kind] = KINDS, repeats: int = 1) -> Json:
+    """The task that writes the segment of a day. Kinds with fewer parts have their last one in the other segments. The
+    rows are written `repeats` times."""
+    parts = [(kind, kind.parts[min(number, len(kind.parts) - 1)]) for kind in kinds]
     records = [{"t": f"2026-01-0{number + 1}T0{row}:00:00Z", "r": f"r{number}{row}"} for row in range(ROWS)]
     for kind, part in parts:
         for record, value in zip(records, part.values, strict=False):
@@ -195,7 +196,7 @@ def spec_of(data_source: str, number: int) -> Json:
             },
             "ioConfig": {
                 "type": "index_parallel", "inputFormat": {"type": "json"}, "appendToExisting": True,
-                "inputSource": {"type": "inline", "data": "\n".join(map(json.dumps, records))},
+                "inputSource": {"type": "inline", "data": "\n".join(map(json.dumps, records * repeats))},
             },
             "tuningConfig": {"type": "index_parallel"},
         },

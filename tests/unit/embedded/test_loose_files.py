@@ -217,6 +217,26 @@ def test_types_of_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "type_", "expected"),
+    [
+        (["9007199254740993", "0.5", "null"], STRING, ["9007199254740993", "0.5", None]),
+        (["1e400", "0.5"], STRING, ["1e400", "0.5"]),
+        (["-900719925474099", "0.5"], DOUBLE, [-900719925474099.0, 0.5]),
+        (["1", "1e300"], DOUBLE, [1.0, 1e300]),
+    ],
+)
+def test_numbers_of_json_lose_no_digits(
+    tmp_path: Path, values: list[str], type_: HiveType, expected: list[Any]
+) -> None:
+    path = tmp_path / "a.json"
+    lines = (f'{{"x y": {value}, "o": {{"a": [1, 0.5]}}, "u": {n}}}' for n, value in enumerate(values))
+    path.write_text("\n".join(lines))
+    copied = copy_json([str(path)], tmp_path / "copy.parquet")
+    assert copied.columns == (("x_y", type_), ("o", STRING), ("u", BIGINT))
+    assert _rows(tmp_path) == [(value, '{"a":[1.0,0.5]}', n) for n, value in enumerate(expected)]
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [('{"a": 1}\n{"a":\n', "Malformed JSON"), ("1\n2\n", "its values are not JSON objects")],
 )

@@ -1,0 +1,79 @@
+"""CREATE TABLE … AS SELECT * of a data source with every kind of column, and of one with strings and numbers alone.
+
+    python -m benchmarks.data_sources [--rows 60000] [--runs 3] [--home DIR]
+
+Both have the same number of columns and rows. Wall time, the least of several runs, with a warm Spark server. The goal:
+at most 1.5 times as long. A Druid cluster is started in a temporary folder, and removed; `--home` uses that of a home
+folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from tests.support.cluster import VARIABLE, Run, running_cluster
+from tests.support.data_sources import KINDS, ROWS, SEGMENTS, Kind, spec_of
+from tests.support.ingestion import ingest_all
+
+GOAL = 1.5
+PLAIN = tuple(kind for kind in KINDS if kind.name in ("string", "long", "double", "float"))
+"""Strings and numbers."""
+
+
+def sources(rows: int) -> dict[str, list[dict[str, object]]]:
+    """The tasks of both data sources. They have the columns of the plain kinds, under several names in the second."""
+    copies = [PLAIN[at % len(PLAIN)] for at in range(len(KINDS))]
+    plain = [Kind(f"{kind.name}{at}", kind.parts) for at, kind in enumerate(copies)]
+    kinds: dict[str, Sequence[Kind]] = {"every_kind": KINDS, "plain": plain}
+    repeats = -(-rows // (SEGMENTS * ROWS))
+    return {name: [spec_of(name, number, of, repeats) for number in range(SEGMENTS)] for name, of in kinds.items()}
+
+
+def copied(run: Run, name: str, runs: int) -> float:
+    """Seconds of the quickest of several copies."""
+    seconds = []
+    for _ in range(runs):
+        run("DROP TABLE copy PURGE")
+        begun = time.monotonic()
+        run(f"CREATE TABLE copy AS SELECT * FROM {name}")
+        seconds.append(time.monotonic() - begun)
+    return min(seconds)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--home", help="a home folder with a local cluster, which keeps running")
+    options = parser.parse_args()
+    if options.home:
+        os.environ[VARIABLE] = options.home
+    with tempfile.TemporaryDirectory(prefix="hivedruid-benchmark-") as folder:
+        place = Path(folder)
+        with running_cluster(place / "cluster") as cluster, closing(cluster.druid()) as druid:
+            tasks = sources(options.rows)
+            ingest_all(druid, [task for of in tasks.values() for task in of])
+            with cluster.statements(place / "home") as run:
+                for name in tasks:
+                    run(f"CREATE EXTERNAL TABLE {name} STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{name}')")
+                copied(run, "plain", 1)  # starts Spark
+                seconds = {name: copied(run, name, options.runs) for name in tasks}
+            for name in tasks:
+                druid.drop(name)
+    for name, taken in seconds.items():
+        print(f"{name:<10} {taken:6.1f} s  {options.rows / taken:>9,.0f} rows/s")
+    ratio = seconds["every_kind"] / seconds["plain"]
+    missed = "" if ratio <= GOAL else ", missed"
+    print(f"{len(KINDS)} columns: every kind against strings and numbers {ratio:.2f} x, goal: at most {GOAL} x{missed}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
