@@ -220,7 +220,7 @@ def test_statistics(other: DruidCluster, run: Run, scanned: Values) -> None:
         assert statistics.has_nulls == (len(present) < len(values)), kind.name
         if kind.druid in ("LONG", "DOUBLE") and "FLOAT" not in kind.types:
             assert (statistics.low, statistics.high) == (str(min(present)), str(max(present))), kind.name
-        if kind.types <= {"STRING", "LONG", "DOUBLE"}:
+        if kind.types in ({"STRING"}, {"LONG"}, {"DOUBLE"}):
             assert statistics.distinct == len({None if v == "" else v for v in values}), kind.name
 
 
@@ -241,12 +241,16 @@ def test_archive_and_back(other: DruidCluster, run: Run, scanned: Values) -> Non
     )
     statement = f"SELECT r, {', '.join(f'`{kind.column}`' for kind in written)} FROM t"
     any_row = {"queryType": "scan", "dataSource": TO_ARCHIVE, "intervals": [EVERYTHING], "limit": 1, "columns": ["r"]}
+    multi_values = [kind.column for kind in written if kind.hive == "array<string>"]
     for move, is_here in (("ARCHIVE TABLE t UP TO '2026-01-04'", False), ("UNARCHIVE TABLE t", True)):
         run(move)
         assert bool(answer(other, any_row)) == is_here
         rows = run(statement)
         for at, kind in enumerate(written, 1):
-            assert {row[0]: row[at] for row in rows} == scanned[kind.column], (kind.name, move)
+            expected = scanned[kind.column]
+            if is_here and kind.column in multi_values:  # Druid stores no empty multi-value
+                expected = {r: None if value in ([], [None]) else value for r, value in expected.items()}
+            assert {row[0]: row[at] for row in rows} == expected, (kind.name, move)
     stored = other.schema(TO_ARCHIVE)
     for kind in written:
         if kind.hive == "binary" or kind.hive in ("array<bigint>", "array<double>"):

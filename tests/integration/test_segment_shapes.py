@@ -56,7 +56,7 @@ def test_queries_and_files_have_the_rows(table: str, run: Run, expected: dict[st
     assert Counter(run(statement)) == expected[table]
     run("SET hivedruid.druid.read = segments")
     try:
-        by_files = f"{statement} WHERE soundex(concat('x', small)) IS NOT NULL OR small IS NULL"
+        by_files = f"{statement} WHERE md5(coalesce(small, '')) <> ''"
         assert "druid.segments: read from" in "\n".join(str(row[0]) for row in run(f"EXPLAIN {by_files}"))
         assert Counter(run(by_files)) == expected[table]
     finally:

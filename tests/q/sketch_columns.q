@@ -13,6 +13,26 @@ INSERT INTO visits SELECT `__time`, concat(page, '2'), users, seen, latency FROM
 ALTER TABLE copied COMPACT 'major';
 SELECT count(*), count(users), count(devices) FROM copied;
 
+-- the sketch columns of a data source are discovered; a column declared as STRING has their base64
+CREATE EXTERNAL TABLE discovered STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'default.visits');
+DESCRIBE discovered;
+SHOW CREATE TABLE discovered;
+CREATE EXTERNAL TABLE texts (`__time` TIMESTAMP, page STRING, users STRING) STORED BY 'druid'
+TBLPROPERTIES ('druid.datasource' = 'default.visits');
+SELECT page, base64(d.users) = t.users AS same FROM discovered AS d JOIN texts AS t USING (page) WHERE page < 'b' ORDER BY page;
+SELECT count(users), count(DISTINCT users), min(users) < max(users) AS ordered FROM discovered WHERE users IS NOT NULL;
+EXPLAIN SELECT count(seen) FROM discovered WHERE users IS NOT NULL;
+SELECT users + 1 FROM discovered;
+SELECT page FROM discovered WHERE users LIKE 'a%';
+SELECT sum(latency) FROM discovered;
+ANALYZE TABLE discovered COMPUTE STATISTICS FOR COLUMNS;
+CREATE TABLE managed AS SELECT * FROM discovered;
+ANALYZE TABLE managed COMPUTE STATISTICS FOR COLUMNS users;
+SELECT count(*) FROM managed m JOIN discovered d ON m.users = d.users AND m.page = d.page;
+DROP TABLE managed;
+DROP TABLE texts;
+DROP TABLE discovered;
+
 -- what a column cannot store is refused
 CREATE TABLE wrong (`__time` TIMESTAMP, b BINARY) STORED BY 'druid';
 CREATE TABLE wrong STORED BY 'druid' AS SELECT `__time`, unhex('00') AS b FROM visits;
