@@ -64,7 +64,7 @@ def test_columns_are_discovered(world: World) -> None:
         Column("cityname", t.STRING, found, "cityName"),
         Column("added", t.BIGINT, found),
         Column("tags", t.array_of(t.STRING), found),
-        Column("user_unique", t.STRING, found),
+        Column("user_unique", t.BINARY, found),
     )
 
 
