@@ -14,6 +14,7 @@ from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.numbers import EXACT, as_decimal, hive_decimal, real, rounded
 from hivedruid.plan.fold import wrap
 from hivedruid.plan.rex import Agg
+from hivedruid.plan.sketch_calls import is_aggregate
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Fold:
 
 def aggregate(agg: Agg) -> Fold:
     """The aggregate function for a call. Raises NotLocal."""
+    if is_aggregate(agg.op):
+        return _sketch(agg)
     build = AGGREGATES.get(agg.op)
     if build is None:
         raise NotLocal(f"{agg.op}() is not evaluated locally")
@@ -86,9 +89,29 @@ def _mean(total: Decimal, count: int, type_: HiveType) -> Decimal | None:
     return as_decimal(hive_decimal(rounded(EXACT.divide(held, Decimal(count)), 38)), type_)
 
 
+def _sketch(agg: Agg) -> Fold:
+    """A function of the list of values; those with a size come as pairs."""
+    from hivedruid.sketches.functions import SketchFunction
+
+    function, has_size = SketchFunction(agg.op), len(agg.args) > 1
+
+    def add(state: list[Any] | None, value: Any) -> list[Any]:
+        if state is None:
+            return [value]
+        state.append(value)
+        return state
+
+    def finish(values: list[Any] | None) -> Any:
+        if values is None:
+            return None
+        return function([value for value, _ in values], values[0][1]) if has_size else function(values)
+
+    return Fold(add, finish)
+
+
 def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[[HiveType, HiveType], Fold]:
     def build(source: HiveType, _type: HiveType) -> Fold:
-        if source.name == "unknown" or source.children:
+        if source.name in ("unknown", "binary") or source.children:
             raise NotLocal(f"min() or max() of {source}")
         return Fold(
             lambda state, value: key(value) if state is None else choose(state, key(value)), lambda state: state

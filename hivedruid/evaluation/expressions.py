@@ -11,22 +11,25 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from hivedruid.catalog.functions import shown_name
-from hivedruid.catalog.types import BOOLEAN, DOUBLE, FLOAT, STRING, UNKNOWN, HiveType, array_of
+from hivedruid.catalog.types import BINARY, BOOLEAN, DOUBLE, FLOAT, STRING, UNKNOWN, HiveType, array_of
 from hivedruid.evaluation.exactness import NotLocal
 from hivedruid.evaluation.functions import FUNCTIONS, NULLS, Given
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, Subquery
+from hivedruid.plan.sketch_calls import SCALARS
 
 Row = tuple[Any, ...]
 Compiled = Callable[[Row], Any]
 
 _TYPES = frozenset(
     ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "varchar", "char",
-     "date", "timestamp", "timestamp with local time zone", "void")
+     "date", "timestamp", "timestamp with local time zone", "void", "binary")
 )  # fmt: skip
-"""The supported types; nested values other than ARRAYS are left to Spark."""
+"""The supported types; nested values other than ARRAYS and DOUBLES are left to Spark."""
 
 ARRAYS = array_of(STRING)
 """The type of Druid's multi-value columns, represented as tuples."""
+DOUBLES = array_of(DOUBLE)
+"""The type of quantiles, represented as tuples."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def compiled(rex: Rex, scope: Scope) -> Compiled:
 
 
 def check_type(type_: HiveType) -> None:
-    if type_.name not in _TYPES and type_ != ARRAYS:
+    if type_.name not in _TYPES and type_ not in (ARRAYS, DOUBLES):
         raise NotLocal("a value of unknown type" if type_ == UNKNOWN else f"values of type {type_}")
 
 
@@ -73,7 +76,13 @@ _OF_CHARS = frozenset({
 displayed (`cells.padded`)."""
 
 
+_OF_BYTES = frozenset({"is_null", "is_not_null", "case", "coalesce", "unbase64"}) | SCALARS
+"""The functions of BINARY."""
+
+
 def _call(rex: Call, scope: Scope) -> Compiled:
+    if rex.op not in _OF_BYTES and any(a.type == BINARY for a in (rex, *rex.args)):
+        raise NotLocal(f"{shown_name(rex.op)}() of BINARY")
     if rex.op not in _OF_CHARS and any(a.type.name == "char" for a in rex.args):
         raise NotLocal(f"{shown_name(rex.op)}() of CHAR")
     if rex.op not in _OF_ANY and any(a.type == FLOAT for a in rex.args):

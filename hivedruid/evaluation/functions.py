@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -21,6 +22,7 @@ from hivedruid.plan.cast_patterns import READ_TIME
 from hivedruid.plan.common_types import comparison_type
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.rex import Call
+from hivedruid.plan.sketch_calls import SCALARS
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def _array(call: Call, _given: Given) -> Function:
 def _array_contains(call: Call, _given: Given) -> Function:
     """False if the array or the value is NULL."""
     array, value = call.args
-    if array.type.children != (value.type,):
+    if array.type.children != (value.type,) or value.type.is_approximate:
         raise NotLocal(f"array_contains() of {array.type} and {value.type}")
     return lambda items, sought: items is not None and sought is not None and sought in items
 
@@ -140,6 +142,34 @@ def _cast(call: Call, given: Given) -> Function:
 
 def _grouping_bit(_call: Call, _given: Given) -> Function:
     return lambda number, shift: number >> shift & 1
+
+
+def _bytes_of(call: Call) -> Function:
+    """Spark and Hive read some strings that are not base64 in ways of their own."""
+    if not call.args[0].type.is_string:
+        raise NotLocal(f"unbase64() of {call.args[0].type}")
+
+    def read(text: str) -> bytes:
+        try:
+            return b64decode(text, validate=True)
+        except ValueError as error:
+            raise Unsure("a string that is not base64") from error
+
+    return read
+
+
+def _sketch_function(call: Call) -> Function:
+    from hivedruid.sketches.functions import SketchFunction
+
+    function = SketchFunction(call.op)
+    if not call.type.children:
+        return function
+
+    def doubles(*args: Any) -> tuple[float, ...] | None:
+        values = function(*args)
+        return None if values is None else tuple(values)
+
+    return doubles
 
 
 def _repeated(names: str, build: Build) -> dict[str, Build]:
@@ -211,6 +241,8 @@ FUNCTIONS: dict[str, Build] = {
     "from_unixtime": _timed(times.from_unixtime),
     "unix_timestamp": _timed(times.unix_timestamp),
     READ_TIME: _typed(times.read_time),
+    "unbase64": _typed(_bytes_of),
+    **{name: _typed(_sketch_function) for name in SCALARS},
 }
 
 NULLS = frozenset(
@@ -226,6 +258,7 @@ NULLS = frozenset(
         "array",
         "size",
         "array_contains",
+        *SCALARS,
     }
 )
 """Functions that handle NULL themselves."""

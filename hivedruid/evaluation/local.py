@@ -11,8 +11,9 @@ from typing import Any
 from hivedruid.catalog.types import ALIKE_IN_PARQUET, FLOAT, TIMESTAMP
 from hivedruid.cells import interval_of
 from hivedruid.druid.query import native_query
+from hivedruid.errors import ExecutionError
 from hivedruid.evaluation.exactness import NotLocal, Unsure
-from hivedruid.evaluation.expressions import ARRAYS
+from hivedruid.evaluation.expressions import ARRAYS, DOUBLES
 from hivedruid.evaluation.relations import Evaluator, Relation, Rows, not_from_druid
 from hivedruid.filesystems import local_path
 from hivedruid.plan.ctes import all_nodes
@@ -23,6 +24,7 @@ from hivedruid.plan.rex import Over, Subquery, conjuncts, has, substitute
 from hivedruid.plan.split import QueryPlan, native_queries, shared, spark_job
 from hivedruid.plan.table_views import view_name
 from hivedruid.results import ResultColumn
+from hivedruid.sketches.library import SketchError
 
 MAX_ROWS = "hivedruid.local.evaluation.max.rows"
 
@@ -152,6 +154,8 @@ def evaluated(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Rows:
     relation = _evaluator(plan, fetched).relation(plan.node)
     try:
         rows = relation()
+    except SketchError as error:
+        raise ExecutionError(str(error)) from error
     except ArithmeticError as error:  # of a time beyond the year 9999, for example
         raise Unsure(f"a value is out of range: {error}") from error
     return _shown(rows, plan)
@@ -190,7 +194,7 @@ def _shown(rows: Rows, plan: LocalPlan) -> Rows:
     for column in plan.columns:
         if column.type.name.endswith("zone"):
             forms.append(lambda moment: moment.astimezone(session))
-        elif column.type == ARRAYS:
+        elif column.type in (ARRAYS, DOUBLES):
             forms.append(list)
         else:
             is_interval = column.type.name.startswith("interval")

@@ -12,7 +12,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import FLOAT
 from hivedruid.evaluation.aggregates import Fold, aggregate, key
 from hivedruid.evaluation.exactness import NotLocal, Unsure
-from hivedruid.evaluation.expressions import Compiled, Row, Scope, check_type, compiled
+from hivedruid.evaluation.expressions import DOUBLES, Compiled, Row, Scope, check_type, compiled
 from hivedruid.evaluation.functions import Given
 from hivedruid.evaluation.generators import generator
 from hivedruid.evaluation.numbers import single
@@ -157,6 +157,8 @@ class Evaluator:
             for mine, theirs in zip(node.columns, branch.columns, strict=True):
                 if mine.type != theirs.type and not (mine.type.is_integer and theirs.type.is_integer):
                     raise NotLocal(f"{node.kind.upper()} of {mine.type} and {theirs.type}")
+                if mine.type == DOUBLES and not (node.kind == "union" and node.all):
+                    raise NotLocal(f"{node.kind.upper()} of {mine.type}")
         branches = [self.relation(branch) for branch in node.branches]
         combine = _SET_OPS[node.kind]
 

@@ -12,6 +12,7 @@ from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Compiled, Row, Scope, compiled
 from hivedruid.evaluation.ordering import ordered
 from hivedruid.plan.rex import Agg, Call, Literal, Over
+from hivedruid.plan.sketch_calls import is_aggregate
 
 MOST_WORK = 5_000_000
 """Maximum total size of frames that do not only grow."""
@@ -120,6 +121,8 @@ def _last_peer(i: int, peers: Peers) -> int:
 def _aggregated(call: Agg, frame: Frame, scope: Scope) -> Values:
     if call.condition is not None:
         raise NotLocal(f"{call.op}() with FILTER in a window")
+    if is_aggregate(call.op):
+        raise NotLocal(f"{call.op}() in a window")
     fold = aggregate(call)
     if len(call.args) > 1:
         raise NotLocal(f"{call.op}() with several arguments in a window")

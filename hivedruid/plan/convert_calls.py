@@ -12,7 +12,7 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
 from hivedruid.parser.cast_formats import CAST_FORMAT
 from hivedruid.parser.functions import called_name
-from hivedruid.plan import literals, operands
+from hivedruid.plan import literals, operands, sketch_calls
 from hivedruid.plan.common_types import common_type
 from hivedruid.plan.functions import (
     AGGREGATES,
@@ -131,6 +131,8 @@ def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
         _check_fractions(c, name, args[1], arguments[1])
     if name in ("percentile", "percentile_approx") and len(args) > 1 and args[1].type.name == "array":
         args = (args[0], c.cast(args[1], t.array_of(t.DOUBLE)), *args[2:])
+    if sketch_calls.is_aggregate(name):
+        args = sketch_calls.aggregate_arguments(c, name, args, e)
     if e is not c.window_call and any(isinstance(x, Agg) for arg in args for x in _inside(arg)):
         raise SemanticError(
             "nested aggregate functions are not supported",

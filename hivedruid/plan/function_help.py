@@ -62,6 +62,26 @@ dayname: the name of the day of the week
 decode: binary as a string, in a character set such as 'UTF-8'
 degrees: radians as degrees
 dense_rank: the rank of the row, without gaps after peers
+ds_hll_estimate: the estimated number of distinct values in an HLL sketch
+ds_hll_estimate_bounds: that estimate, and its bounds at 2 standard deviations, or at 1 or 3
+ds_hll_sketch: an HLL sketch of the values; the second argument is lgK, by default 12
+ds_hll_union: the union of HLL sketches
+ds_hll_union_f: the union of two HLL sketches
+ds_quantile_doubles_cdf: the fractions of the values of a quantiles sketch below points, and 1
+ds_quantile_doubles_k: the size of a quantiles sketch
+ds_quantile_doubles_n: the number of values in a quantiles sketch
+ds_quantile_doubles_pmf: the fractions of the values of a quantiles sketch between points
+ds_quantile_doubles_quantile: the value of a quantiles sketch at a fraction
+ds_quantile_doubles_quantiles: the values of a quantiles sketch at fractions, or at a number of equal steps
+ds_quantile_doubles_sketch: a quantiles sketch of the values; the second argument is k, by default 128
+ds_quantile_doubles_union: the union of quantiles sketches
+ds_theta_estimate: the estimated number of distinct values in a theta sketch
+ds_theta_exclude: a theta sketch of the values of the first sketch that are not in the second
+ds_theta_intersect: the intersection of theta sketches
+ds_theta_intersect_f: the intersection of two theta sketches
+ds_theta_sketch: a theta sketch of the values; the second argument is its size, by default 4096
+ds_theta_union: the union of theta sketches
+ds_theta_union_f: the union of two theta sketches
 e: the base of the natural logarithm
 elt: the argument at a position, which counts from 1
 encode: a string as binary, in a character set such as 'UTF-8'

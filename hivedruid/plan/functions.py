@@ -290,6 +290,23 @@ _SCALARS: tuple[tuple[Returns, str], ...] = (
     (_keys, "map_keys(map)"),
     (_values, "map_values(map)"),
     (BIGINT, "grouping(any*)"),
+    (DOUBLE, "ds_hll_estimate(sketch) ds_theta_estimate(sketch) ds_quantile_doubles_quantile(sketch,double)"),
+    (
+        array_of(DOUBLE),
+        (
+            "ds_hll_estimate_bounds(sketch,int?) ds_quantile_doubles_quantiles(sketch,double*)"
+            " ds_quantile_doubles_cdf(sketch,double*) ds_quantile_doubles_pmf(sketch,double*)"
+        ),
+    ),
+    (
+        BINARY,
+        (
+            "ds_hll_union_f(sketch,sketch,int?) ds_theta_union_f(sketch,sketch,int?)"
+            " ds_theta_intersect_f(sketch,sketch) ds_theta_exclude(sketch,sketch)"
+        ),
+    ),
+    (BIGINT, "ds_quantile_doubles_n(sketch)"),
+    (INT, "ds_quantile_doubles_k(sketch)"),
     (_same, " ".join(f"floor_{unit}(time)" for unit in TIME_UNITS)),
     (INT, " ".join(f"extract_{unit}(moment)" for unit in EXTRACT_UNITS)),
 )
@@ -307,6 +324,9 @@ _AGGREGATES: tuple[tuple[Returns, str], ...] = (
     (DOUBLE, "percentile_cont(number,double) percentile_disc(number,double)"),
     (UNKNOWN, "histogram_numeric(number,int)"),
     (_collect, "collect_set(ordered) collect_list(any)"),
+    (BINARY, "ds_hll_sketch(hashed,int?) ds_theta_sketch(hashed,int?) ds_quantile_doubles_sketch(double,int?)"),
+    (BINARY, "ds_hll_union(sketch,int?) ds_theta_union(sketch,int?) ds_quantile_doubles_union(sketch,int?)"),
+    (BINARY, "ds_theta_intersect(sketch)"),
 )
 _WINDOW: tuple[tuple[Returns, str], ...] = (
     (INT, "row_number() rank() dense_rank() ntile(int)"),

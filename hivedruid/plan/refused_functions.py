@@ -12,7 +12,7 @@ _JAVA = "Java methods cannot be called"
 _INTERNAL = "it is an internal function of Hive"
 _TABLE_FUNCTION = "table functions over partitioned rows are not supported"
 _GEOMETRY = "geometry functions are not supported"
-_SKETCH = "sketches of Spark and Druid hash and round differently from Hive's"
+_SKETCH = "hivedruid has HLL, theta and quantiles sketches"
 
 REFUSED: tuple[tuple[str, str, str], ...] = (
     ("reflect reflect2 java_method", _JAVA,
@@ -20,8 +20,10 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ("in_file", "it reads a file of the Hive server", "create a table from the file and use IN (SELECT …)"),
     ("likeany likeall", "it is an operator", "use value LIKE ANY (pattern, …)"),
     ("st_*", _GEOMETRY, ""),
-    ("ds_cpc_* ds_hll_* ds_theta_* ds_tuple_*", _SKETCH, "use count(DISTINCT …), or approx_distinct() for an estimate"),
-    ("ds_kll_* ds_quantile_*", _SKETCH, "use percentile() or percentile_approx()"),
+    ("ds_hll_stringify ds_theta_stringify ds_quantile_doubles_stringify", "its text depends on the library", ""),
+    ("ds_cpc_* ds_tuple_*", _SKETCH, "use ds_hll_sketch() or ds_theta_sketch()"),
+    ("ds_kll_*", _SKETCH, "use ds_quantile_doubles_sketch()"),
+    ("ds_quantile_strings_*", _SKETCH, "use ds_quantile_doubles_sketch() for numbers"),
     ("ds_freq_*", _SKETCH, "use GROUP BY, count(*), ORDER BY … DESC and LIMIT"),
     ("ngrams context_ngrams", "Hive's frequency estimates cannot be reproduced", "use explode() and count(*)"),
     ("matchpath noop noopstreaming noopwithmap noopwithmapstreaming windowingtablefunction",

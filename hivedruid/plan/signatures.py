@@ -46,13 +46,19 @@ KINDS: dict[str, tuple[str, Callable[[HiveType], bool]]] = {
     "sortable": ("an array without maps", lambda t: t.name == "array" and not _has_map(t)),
     "map": ("a map", lambda t: t.name == "map"),
     "nested": ("an array or a map", lambda t: t.name in ("array", "map")),
+    "sketch": ("a sketch, as BINARY or in base64", lambda t: t.name == "binary" or t.is_string),
+    "hashed": (
+        "an integer, a FLOAT, a DOUBLE or a string",
+        lambda t: t.is_integer or t.is_approximate or t.name in ("string", "varchar"),
+    ),
     "list": (
         "a string or an array of strings",
         lambda t: t.is_string or (t.name == "array" and _is_text(t.children[0])),
     ),
 }
 """The kinds of parameters: their description in messages, and the accepted types. `text` accepts every primitive value
-and casts it to a string; `string` accepts only strings. NULL and values of unknown type are always accepted."""
+and casts it to a string; `string` accepts only strings; `hashed` is what Hive adds to sketches of distinct values. NULL
+and values of unknown type are always accepted."""
 
 
 def _is_text(t: HiveType) -> bool:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from hivedruid.catalog.types import INTERVAL_YEAR_MONTH, STRING, HiveType, spark_type
-from hivedruid.plan import literals
+from hivedruid.plan import literals, sketch_calls
 from hivedruid.plan.java_calls import is_java, java_sql, returned
 from hivedruid.plan.masks import MASKS
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, SortKey, Subquery, with_lists
@@ -123,6 +123,8 @@ class SparkRex:
             return java_sql(rex, self._sql)
         args = ", ".join(self._sql(a) for a in rex.args) if rex.args else "*"
         filtered = f" FILTER (WHERE {self._sql(rex.condition)})" if rex.condition else ""
+        if sketch_calls.is_aggregate(rex.op):
+            return sketch_calls.of_list(rex, self._sql, filtered)
         if rex.op in _WITHIN_GROUP:
             return _WITHIN_GROUP[rex.op].format(*(self._sql(a) for a in rex.args), filter=filtered)
         name = "approx_count_distinct" if rex.op == "approx_distinct" else rex.op
@@ -140,6 +142,8 @@ class SparkRex:
         window = f"OVER ({' '.join(parts)})"
         if isinstance(rex.call, Agg) and rex.call.distinct:
             return distinct_over(rex.call, window, self._sql)
+        if isinstance(rex.call, Agg) and sketch_calls.is_aggregate(rex.call.op):
+            return sketch_calls.of_list(rex.call, self._sql, f" {window}")
         call = self._aggregate(rex.call) if isinstance(rex.call, Agg) else self._sql(rex.call)
         return returned(rex, f"{call}{nulls} {window}")
 

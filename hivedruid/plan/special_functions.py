@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
-from hivedruid.plan import fold, masks, operands
+from hivedruid.plan import fold, masks, operands, sketch_calls
 from hivedruid.plan.common_types import common_type, comparison_type
 from hivedruid.plan.rex import Call, Literal, Rex
 
@@ -308,5 +308,6 @@ SPECIAL: dict[str, Callable[[Converter, list[Rex], exp.Expr], Rex]] = {
     "unix_timestamp": _unix_timestamp,
     "concat": _concat,
     "pmod": _pmod,
+    **sketch_calls.SPECIAL,
     "mod": lambda c, args, _e: c.arithmetic("%", args[0], args[1]),
 }

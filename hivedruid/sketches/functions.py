@@ -7,17 +7,20 @@ of the list of its values without NULLs, and returns NULL for an empty one. The 
 from __future__ import annotations
 
 import binascii
+import math
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from hivedruid.sketches import library
 from hivedruid.sketches.library import SketchError
 
 Sketch = bytes | str
-Number = int | float | Decimal
-HLL, THETA, QUANTILES, KLL = "hll", "theta", "quantiles", "kll_floats"
+HLL, THETA, QUANTILES = "hll", "theta", "quantiles"
+MARK = "the function "
+"""The beginning of the messages of errors."""
 _THETA_SIZE = 4096
 """The default of Hive's theta sketches (ThetaSketch's DEFAULT_NOMINAL_ENTRIES); Druid's is larger."""
 
@@ -34,16 +37,21 @@ def sketch_bytes(value: Sketch) -> bytes:
 
 def _built(kind: str, default: int) -> Callable[..., bytes | None]:
     def build(values: Sequence[Any], size: int = default) -> bytes | None:
-        return library.build(kind, values, size) if values else None
+        return library.build(kind, values, _rounded_up(kind, size)) if values else None
 
     return build
 
 
 def _merged(kind: str, default: int) -> Callable[..., bytes | None]:
     def merge(sketches: Sequence[Sketch], size: int = default) -> bytes | None:
-        return library.merge(kind, map(sketch_bytes, sketches), size) if sketches else None
+        return library.merge(kind, map(sketch_bytes, sketches), _rounded_up(kind, size)) if sketches else None
 
     return merge
+
+
+def _rounded_up(kind: str, size: int) -> int:
+    """The size of a theta sketch is a power of 2 (ThetaUtil.checkNomLongs)."""
+    return 1 << (size - 1).bit_length() if kind == THETA else size
 
 
 def _intersected(sketches: Sequence[Sketch]) -> bytes | None:
@@ -53,7 +61,7 @@ def _intersected(sketches: Sequence[Sketch]) -> bytes | None:
 def _united(kind: str, default: int) -> Callable[..., bytes]:
     def unite(first: Sketch | None, second: Sketch | None, size: int | None = default) -> bytes:
         present = [sketch_bytes(each) for each in (first, second) if each is not None]
-        return library.merge(kind, present, size or default)
+        return library.merge(kind, present, _rounded_up(kind, size or default))
 
     return unite
 
@@ -72,7 +80,7 @@ def _without(first: Sketch | None, second: Sketch | None) -> bytes:
 
 def _of(read: Callable[..., Any], kind: str) -> Callable[..., Any]:
     """A function of the library of one sketch."""
-    return lambda sketch, *args: read(kind, sketch_bytes(sketch), *args)
+    return lambda sketch: read(kind, sketch_bytes(sketch))
 
 
 def _theta_estimate(sketch: Sketch | None) -> float:
@@ -85,39 +93,38 @@ def _hll_bounds(sketch: Sketch, deviations: int = 2) -> list[float]:
     return list(library.bounds(HLL, sketch_bytes(sketch), deviations))
 
 
-def _quantile(kind: str) -> Callable[[Sketch, Number], float]:
-    return lambda sketch, fraction: _at(kind, sketch, [float(fraction)])[0]
+def _quantile(sketch: Sketch, fraction: float) -> float:
+    return _at(sketch_bytes(sketch), [fraction])[0]
 
 
-def _quantiles(kind: str) -> Callable[..., list[float]]:
-    def quantiles(sketch: Sketch, *fractions: Number) -> list[float]:
-        if len(fractions) > 1 or not isinstance(fractions[0], int):
-            return _at(kind, sketch, [float(fraction) for fraction in fractions])
-        number = fractions[0]
-        if number < 1:
-            raise SketchError(f"the number of fractions must be positive, not {number}")
-        return _at(kind, sketch, [place / (number - 1) if place else 0.0 for place in range(number)])
-
-    return quantiles
+def _quantiles(sketch: Sketch, *fractions: float) -> list[float] | None:
+    """At some fractions, or at a number of equal steps, which is an integer; None for an empty sketch."""
+    steps = fractions[0] if len(fractions) == 1 and isinstance(fractions[0], int) else None
+    if steps is not None and steps < 1:
+        raise SketchError(f"the number of fractions must be positive, not {steps}")
+    at = fractions if steps is None else [place / (steps - 1) if place else 0.0 for place in range(steps)]
+    return _unless_empty(sketch_bytes(sketch), lambda present: _at(present, at))
 
 
-def _at(kind: str, sketch: Sketch, fractions: Sequence[float]) -> list[float]:
+def _at(sketch: bytes, fractions: Sequence[float]) -> list[float]:
     """Quantiles as Hive's version of the library computes them: a value is not part of its own rank."""
     for fraction in fractions:
         if not 0 <= fraction <= 1:
             raise SketchError(f"a fraction must be between 0 and 1, not {fraction}")
-    return library.quantiles(kind, sketch_bytes(sketch), fractions, inclusive=False)
+    return library.quantiles(QUANTILES, sketch, fractions, inclusive=False)
 
 
-def _distribution(read: Callable[..., list[float]], kind: str) -> Callable[..., list[float]]:
-    def distribution(sketch: Sketch, *points: Number) -> list[float]:
-        return read(kind, sketch_bytes(sketch), [float(point) for point in points], inclusive=False)
+def _distribution(read: Callable[..., list[float]]) -> Callable[..., list[float] | None]:
+    def distribution(sketch: Sketch, *points: float) -> list[float] | None:
+        if any(map(math.isnan, points)) or any(low >= high for low, high in pairwise(points)):
+            raise SketchError(f"the points must be ascending numbers, not {', '.join(map(str, points))}")
+        return _unless_empty(sketch_bytes(sketch), lambda present: read(QUANTILES, present, points, inclusive=False))
 
     return distribution
 
 
-def _rank(sketch: Sketch, value: Number) -> float:
-    return library.rank(KLL, sketch_bytes(sketch), float(value), inclusive=False)
+def _unless_empty(sketch: bytes, read: Callable[[bytes], list[float]]) -> list[float] | None:
+    return read(sketch) if library.count(QUANTILES, sketch) else None
 
 
 SCALARS: Mapping[str, Callable[..., Any]] = {
@@ -130,16 +137,10 @@ SCALARS: Mapping[str, Callable[..., Any]] = {
     "ds_theta_exclude": _without,
     "ds_quantile_doubles_n": _of(library.count, QUANTILES),
     "ds_quantile_doubles_k": _of(library.size_of, QUANTILES),
-    "ds_quantile_doubles_quantile": _quantile(QUANTILES),
-    "ds_quantile_doubles_quantiles": _quantiles(QUANTILES),
-    "ds_quantile_doubles_cdf": _distribution(library.cdf, QUANTILES),
-    "ds_quantile_doubles_pmf": _distribution(library.pmf, QUANTILES),
-    "ds_kll_n": _of(library.count, KLL),
-    "ds_kll_quantile": _quantile(KLL),
-    "ds_kll_quantiles": _quantiles(KLL),
-    "ds_kll_rank": _rank,
-    "ds_kll_cdf": _distribution(library.cdf, KLL),
-    "ds_kll_pmf": _distribution(library.pmf, KLL),
+    "ds_quantile_doubles_quantile": _quantile,
+    "ds_quantile_doubles_quantiles": _quantiles,
+    "ds_quantile_doubles_cdf": _distribution(library.cdf),
+    "ds_quantile_doubles_pmf": _distribution(library.pmf),
 }
 """Functions of the values of a row."""
 
@@ -151,8 +152,6 @@ AGGREGATES: Mapping[str, Callable[..., Any]] = {
     "ds_theta_intersect": _intersected,
     "ds_quantile_doubles_sketch": _built(QUANTILES, 128),
     "ds_quantile_doubles_union": _merged(QUANTILES, 128),
-    "ds_kll_sketch": _built(KLL, 200),
-    "ds_kll_union": _merged(KLL, 200),
 }
 """Functions of the list of values of a group."""
 
@@ -162,17 +161,17 @@ OF_NULLS = frozenset(
 """Functions to which NULL is an empty sketch, as in Hive; the others return NULL for it."""
 
 
-def called(name: str) -> Callable[..., Any]:
-    """The function with Hive's results for NULL."""
-    function = SCALARS.get(name) or AGGREGATES[name]
-    return function if name in OF_NULLS else NullStrict(function)
+@dataclass(frozen=True)
+class SketchFunction:
+    """A function by its name, with Hive's results for NULL: Spark's workers import it. Raises SketchError."""
 
-
-class NullStrict:
-    """A function that returns NULL if an argument is NULL."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    name: str
 
     def __call__(self, *args: Any) -> Any:
-        return None if None in args else self.function(*args)
+        if None in args and self.name not in OF_NULLS:
+            return None
+        function = SCALARS.get(self.name) or AGGREGATES[self.name]
+        try:
+            return function(*args)
+        except SketchError as error:
+            raise SketchError(f"{MARK}{self.name}() failed: {error}") from error

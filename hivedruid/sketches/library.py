@@ -212,7 +212,10 @@ def _merged_hll(sketches: Iterable[bytes], size: int) -> bytes:
 
     union = datasketches.hll_union(size)
     for each in sketches:
-        union.update(_read("hll", each))
+        sketch = _read("hll", each)
+        union.update(sketch)
+        if sketch.lg_config_k > size:  # version 5.2 would lose the registers' sums with the next update
+            union.get_estimate()
     return _without_order(bytes(union.get_result(datasketches.HLL_4).serialize_compact()))
 
 

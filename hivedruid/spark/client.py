@@ -11,6 +11,9 @@ import grpc
 from pyspark.sql.connect.client import ChannelBuilder
 from pyspark.sql.connect.session import SparkSession
 
+from hivedruid.spark import sketch_functions
+from hivedruid.spark.shipping import ship
+
 _ISOLATION = "spark.sql.artifact.isolation.enabled"
 """Spark's setting: whether a session has its own Java class loader and Python workers."""
 
@@ -39,6 +42,23 @@ class Session(SparkSession):  # type: ignore[misc]
         super().__init__(connection)
         atexit.unregister(self.client._cleanup_ml_cache)  # a final call for caches that are not used here
         self.release_session_on_close = False  # pyspark's implementation warns if the service is gone
+        self.ships = False
+        """Whether the workers need the code of hivedruid: they are on other machines."""
+        self._sketch_functions: set[str] = set()
+
+    def sql(self, text: str, *args: Any, **kwargs: Any) -> Any:
+        self.prepare(text)
+        return super().sql(text, *args, **kwargs)
+
+    def prepare(self, text: str) -> None:
+        """Register the functions of sketches that a text calls."""
+        missing = sketch_functions.called(text) - self._sketch_functions
+        if not missing:
+            return
+        if self.ships and not self._sketch_functions:
+            ship(self)
+        sketch_functions.register(self, sorted(missing))
+        self._sketch_functions |= missing
 
     def close(self) -> None:
         """Release the session if the service is reachable, and close the connection."""

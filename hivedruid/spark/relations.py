@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
+    from hivedruid.spark.client import Session
+
 Frames = Mapping[str, "DataFrame"]
 """The inputs of a job, by the name of their view."""
 
@@ -33,12 +35,13 @@ def views(spark: SparkSession, frames: Frames) -> Iterator[None]:
                 spark.catalog.dropTempView(view)
 
 
-def query(spark: SparkSession, sql: str, frames: Frames = MappingProxyType({})) -> DataFrame:
+def query(spark: Session, sql: str, frames: Frames = MappingProxyType({})) -> DataFrame:
     """The rows of a query. Its inputs are part of its plan: one request has everything, and no view remains if this
     process is killed. The server analyses it again for each request, so it is for queries that run once."""
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.plan import SQL, SubqueryAlias
 
+    spark.prepare(sql)
     return DataFrame(SQL(sql, views=[SubqueryAlias(frame._plan, view) for view, frame in frames.items()]), spark)
 
 

@@ -33,7 +33,7 @@ from hivedruid.local.java import java_command
 from hivedruid.locks import Lock
 from hivedruid.private import private_folder
 from hivedruid.scratch import working_folder
-from hivedruid.setting_types import seconds
+from hivedruid.setting_types import other_machines, seconds
 from hivedruid.spark import failures, launch, remote, remote_sessions, server
 from hivedruid.spark.remote_sessions import RemoteMark, RemoteSession
 from hivedruid.spark.server import Server, Wanted
@@ -387,6 +387,7 @@ def _opened(
     _silence()
     remote_sessions.end_lost(working_folder(key[0]), settings)
     spark, mark = _open(own, where, settings, owner, isolated=isolated)
+    spark.ships = bool(other_machines(settings))
     if not _clients:
         atexit.unregister(release_all)
         atexit.register(release_all)  # before the private server stops: exit handlers run in reverse order

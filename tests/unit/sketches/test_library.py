@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivedruid.sketches import library
-from hivedruid.sketches.functions import called
+from hivedruid.sketches.functions import SketchFunction as called
 from hivedruid.sketches.kinds import AGGREGATORS, KINDS, is_stored_as_read, kind_of
 from hivedruid.sketches.library import SketchError
 

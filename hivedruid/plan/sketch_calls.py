@@ -1,0 +1,75 @@
+"""Hive's functions of sketches (`ds_…`): their arguments, and where they run. `sketches.functions` computes them, in
+this process and in Spark's workers; Druid merges sketches where that is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from hivedruid.catalog import types as t
+from hivedruid.errors import SemanticError, Span
+from hivedruid.plan.functions import FUNCTIONS
+from hivedruid.plan.rex import Agg, Literal, Rex
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from hivedruid.plan.convert import Converter
+
+_SIZES: dict[str, tuple[str, Callable[[int], bool]]] = {
+    "ds_hll_": ("lgK, from 4 to 21", lambda size: 4 <= size <= 21),
+    "ds_theta_": ("a number of entries, from 32 to 67108864", lambda size: 32 <= size <= 1 << 26),
+    "ds_quantile_": ("k, a power of 2 from 2 to 32768", lambda size: size in [1 << n for n in range(1, 16)]),
+}
+"""The sizes of sketches that the library accepts."""
+
+
+def _scalar(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
+    def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+        if name.endswith("_union_f"):
+            check_size(name, args[2:], c.span(e))
+            return c.call(name, *args)
+        is_of_steps = name == "ds_quantile_doubles_quantiles" and len(args) == 2 and _is_int(args[1])
+        numbers = name.startswith("ds_quantile_") and not is_of_steps
+        return c.call(name, args[0], *(c.cast(arg, t.DOUBLE) if numbers else arg for arg in args[1:]))
+
+    return convert
+
+
+def _is_int(rex: Rex) -> bool:
+    """Whether Hive passes it as a Java int; it passes a BIGINT as a double."""
+    return rex.type.is_integer and rex.type != t.BIGINT
+
+
+def aggregate_arguments(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> tuple[Rex, ...]:
+    """The arguments of an aggregate. Raises SemanticError for a size that is not a constant, or not valid."""
+    check_size(name, args[1:], c.span(e))
+    value = c.cast(args[0], t.DOUBLE) if name == "ds_quantile_doubles_sketch" else args[0]
+    return value, *args[1:]
+
+
+def check_size(name: str, size: Sequence[Rex], span: Span | None) -> None:
+    for each in size:
+        wanted, is_valid = next(found for prefix, found in _SIZES.items() if name.startswith(prefix))
+        if not isinstance(each, Literal) or each.value is None or not is_valid(each.value):
+            raise SemanticError(f"the last argument of {name}() must be a constant: {wanted}", span=span)
+
+
+PREFIX = "ds_"
+SCALARS, AGGREGATES = (
+    frozenset(name for name, function in FUNCTIONS.items() if name.startswith(PREFIX) and function.kind == kind)
+    for kind in ("scalar", "aggregate")
+)
+SPECIAL = {name: _scalar(name) for name in SCALARS}
+
+
+def is_aggregate(op: str) -> bool:
+    return op in AGGREGATES
+
+
+def of_list(agg: Agg, sql: Callable[[Rex], str], clause: str) -> str:
+    """The Spark SQL of an aggregate: the function of the list of a group's values. `clause` is FILTER or OVER. Sketches
+    of distinct values ignore repetitions."""
+    value, *size = map(sql, agg.args)
+    collect = "collect_list" if agg.op.startswith("ds_quantile_") and not agg.distinct else "collect_set"
+    return f"{agg.op}({', '.join([f'{collect}({value}){clause}', *size])})"
