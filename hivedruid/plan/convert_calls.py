@@ -126,7 +126,10 @@ def _aggregate(c: Converter, name: str, e: exp.Expr) -> Rex:
         arguments = arguments[0].expressions + arguments[1:]
     if name == "count" and len(arguments) == 1 and isinstance(arguments[0], exp.Star):
         return Agg(t.BIGINT, "count", ())
-    args = tuple(_arguments(c, name, [c.convert(arg) for arg in arguments], e))
+    given = [c.convert(arg) for arg in arguments]
+    if (estimate := sketch_calls.estimate(c, name, given, e)) is not None:
+        return estimate
+    args = tuple(_arguments(c, name, given, e))
     if name in ("percentile", "percentile_approx") and len(args) > 1:
         _check_fractions(c, name, args[1], arguments[1])
     if name in ("percentile", "percentile_approx") and len(args) > 1 and args[1].type.name == "array":
@@ -157,9 +160,18 @@ def _check_fractions(c: Converter, name: str, fractions: Rex, e: exp.Expr) -> No
 
 def filtered(c: Converter, e: exp.Expr) -> Rex:
     agg = c.convert(e.this)
+    if not isinstance(agg, Agg) and sketch_calls.is_estimate(e.this):
+        raise _of_estimate("FILTER", c, e)
     if not isinstance(agg, Agg):
         raise SemanticError("FILTER is only allowed after an aggregate function", span=c.span(e))
     return Agg(agg.type, agg.op, agg.args, agg.distinct, c.boolean(e.expression.this))
+
+
+def _of_estimate(clause: str, c: Converter, e: exp.Expr) -> UnsupportedError:
+    return UnsupportedError(
+        f"{clause} after an estimate of sketches is not supported", span=c.span(e),
+        hint=f"use the function of the union, such as ds_theta_estimate(ds_theta_union(s) {clause} (…))",
+    )  # fmt: skip
 
 
 def within_group(c: Converter, e: exp.Expr) -> Rex:
@@ -230,6 +242,8 @@ def window(c: Converter, e: exp.Expr) -> Rex:
         inner = inner.this
     c.window_call = inner
     call = c.convert(inner)
+    if not isinstance(call, Agg) and sketch_calls.is_estimate(inner):
+        raise _of_estimate("OVER", c, e)
     if not isinstance(call, Agg) and not (isinstance(call, Call) and call.op in WINDOW_FUNCTIONS):
         raise SemanticError(
             "OVER is only allowed after an aggregate or window function", span=c.span(e), hint="remove it"

@@ -12,6 +12,7 @@ from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan.nodes import PlanColumn
 from hivedruid.plan.rex import Call, Rex
 from hivedruid.plan.virtual_columns import refusal
+from hivedruid.sketches.kinds import SketchKind
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Scope:
     """Select aliases that HAVING and ORDER BY may use if no column has the name."""
     grouped: dict[str, PlanColumn] = field(default_factory=dict)
     """Columns that are keys of GROUP BY: if several have a name, the unqualified name refers to the key, as in Hive."""
+    sketch_kind: Callable[[Rex], SketchKind | None] = lambda _: None
+    """The kind of the sketches that an expression returns, if it is known."""
     _aliases: _Index = field(default_factory=lambda: _Index(lambda relation: (relation.alias,)))
     _names: _Index = field(default_factory=lambda: _Index(lambda relation: relation.named))
 

@@ -33,6 +33,7 @@ from hivedruid.plan.rex import (
 )
 from hivedruid.plan.scope import Relation, Scope
 from hivedruid.plan.scripts import outside, script_of, transformed
+from hivedruid.plan.sketch_kinds import kind_of
 
 if TYPE_CHECKING:
     from hivedruid.plan.build import Builder
@@ -47,6 +48,7 @@ class SelectBlock:
         self.scope = Scope([], outer)
         self.c = Converter(builder, self.scope)
         self.c.windows = {w.name.lower(): w for w in e.args.get("windows") or ()}
+        self.scope.sketch_kind = lambda rex: kind_of(rex, self.node)
         self.node: Node = nodes.Values((), ((),))
         self.generator: Rex | None = None
         self.generated: tuple[PlanColumn, ...] = ()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog import types as t
 from hivedruid.errors import SemanticError, Span
-from hivedruid.plan.functions import FUNCTIONS
-from hivedruid.plan.rex import Agg, Literal, Rex
+from hivedruid.plan.functions import ALIASES, FUNCTIONS
+from hivedruid.plan.rex import Agg, Call, Literal, Rex
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -46,6 +46,37 @@ def aggregate_arguments(c: Converter, name: str, args: Sequence[Rex], e: exp.Exp
     check_size(name, args[1:], c.span(e))
     value = c.cast(args[0], t.DOUBLE) if name == "ds_quantile_doubles_sketch" else args[0]
     return value, *args[1:]
+
+
+def estimate(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> Rex | None:
+    """approx_distinct() and percentile_approx() of a column of sketches: the estimate of their union. None for other
+    values."""
+    value, *rest = args
+    kind = c.scope.sketch_kind(value) if name in ESTIMATES and value.type == t.BINARY else None
+    if kind is None:
+        return None
+    if kind.counts_distinct != (name == "approx_distinct"):
+        raise SemanticError(f"{name}() cannot read sketches of {kind.build}", span=c.span(e))
+    if name == "approx_distinct":
+        union = Agg(t.BINARY, f"ds_{kind.name}_union", (value,))
+        count = c.call("round", c.call(f"ds_{kind.name}_estimate", union))
+        return c.cast(c.call("coalesce", count, Literal(t.DOUBLE, 0.0)), t.BIGINT)
+    union = Agg(t.BINARY, "ds_quantile_doubles_union", (value,))
+    fractions = rest[0]
+    if isinstance(fractions, Call) and fractions.op == "array":
+        return c.call("ds_quantile_doubles_quantiles", union, *(c.cast(each, t.DOUBLE) for each in fractions.args))
+    return c.call("ds_quantile_doubles_quantile", union, c.cast(fractions, t.DOUBLE))
+
+
+ESTIMATES = frozenset({"approx_distinct", "percentile_approx"})
+
+
+def is_estimate(e: exp.Expr) -> bool:
+    """Whether it calls one of ESTIMATES."""
+    from hivedruid.parser.functions import called_name
+
+    name = called_name(e)
+    return ALIASES.get(name, name) in ESTIMATES
 
 
 def check_size(name: str, size: Sequence[Rex], span: Span | None) -> None:

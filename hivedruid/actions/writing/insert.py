@@ -23,7 +23,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.row_constraints import checked, default_of, with_defaults
-from hivedruid.actions.writing.sketches import check_kind, kind_of_column, with_sketches
+from hivedruid.actions.writing.sketches import check_kind, with_sketches
 from hivedruid.actions.writing.ways import may_copy, with_way
 from hivedruid.catalog import types as t
 from hivedruid.catalog.druid_columns import PATHS, STORED_AS, parse_stored_as, paths_of, sketch_columns
@@ -43,6 +43,7 @@ from hivedruid.plan.nodes import Node
 from hivedruid.plan.operands import NESTED, same_shape
 from hivedruid.plan.rex import Call, Literal, Rex
 from hivedruid.plan.segment_columns import segment_columns
+from hivedruid.plan.sketch_kinds import kind_of_column
 from hivedruid.plan.split import QueryPlan, optimized, spark_job
 from hivedruid.plan.tiers import NO_FACTS
 from hivedruid.script import SourceStatement

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from hivedruid.actions.writing.sketches import check_kind, kind_of_column
+from hivedruid.actions.writing.sketches import check_kind
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BINARY, STRING, TIMESTAMP, HiveType, array_of
 from hivedruid.errors import SemanticError
 from hivedruid.plan.nodes import Aggregate, Filter, Node, PlanColumn, Project, TableScan
 from hivedruid.plan.rex import Agg, Call, Literal, Ref
+from hivedruid.plan.sketch_kinds import kind_of_column
 from hivedruid.sketches.kinds import KINDS
 
 KIND = "druid.columns.aggregators"
@@ -33,7 +34,7 @@ def decoded() -> Node:
     ("function", "kind"),
     [
         ("ds_theta_sketch", "theta"), ("ds_theta_union", "theta"), ("ds_hll_sketch", "hll"),
-        ("ds_quantile_doubles_sketch", "quantiles"), ("ds_kll_sketch", "kll_floats"), ("max", "theta"),
+        ("ds_quantile_doubles_sketch", "quantiles"), ("max", "theta"),
     ],
 )  # fmt: skip
 def test_aggregates(function: str, kind: str) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hivedruid.sketches import library
-from hivedruid.sketches.functions import SketchFunction as called
+from hivedruid.sketches.functions import SketchFunction
 from hivedruid.sketches.kinds import AGGREGATORS, KINDS, is_stored_as_read, kind_of
 from hivedruid.sketches.library import SketchError
 
@@ -120,27 +120,27 @@ def test_set_operations_of_theta_sketches() -> None:
 
 
 def test_functions_have_hives_results() -> None:
-    sketch = called("ds_quantile_doubles_sketch")([1.5, 2.5, 3.5, 4.5])
-    assert called("ds_quantile_doubles_quantiles")(sketch, 0, 0.25, 0.5, 0.75, 1) == [1.5, 2.5, 3.5, 4.5, 4.5]
-    assert called("ds_quantile_doubles_quantiles")(called("ds_quantile_doubles_sketch")([1.5, 2.5, 3.5]), 3) == [
+    sketch = SketchFunction("ds_quantile_doubles_sketch")([1.5, 2.5, 3.5, 4.5])
+    assert SketchFunction("ds_quantile_doubles_quantiles")(sketch, 0, 0.25, 0.5, 0.75, 1) == [1.5, 2.5, 3.5, 4.5, 4.5]
+    assert SketchFunction("ds_quantile_doubles_quantiles")(SketchFunction("ds_quantile_doubles_sketch")([1.5, 2.5, 3.5]), 3) == [
         1.5,
         2.5,
         3.5,
     ]
-    assert called("ds_quantile_doubles_cdf")(sketch, 2.5, 3) == [0.25, 0.5, 1]
-    assert called("ds_quantile_doubles_pmf")(sketch, 2.5, 3) == [0.25, 0.25, 0.5]
-    assert (called("ds_quantile_doubles_n")(sketch), called("ds_quantile_doubles_k")(sketch)) == (4, 128)
-    floats = called("ds_kll_sketch")([1.5, 2.5, 3.5, 4.5])
-    assert called("ds_kll_quantiles")(floats, 0, 0.5, 1) == [1.5, 3.5, 4.5]
-    assert called("ds_kll_rank")(floats, 2.5) == 0.25
-    assert called("ds_hll_estimate_bounds")("AgEHDAMIAwDhUv8PFxU2ByD2Ggc=") == [
+    assert SketchFunction("ds_quantile_doubles_cdf")(sketch, 2.5, 3) == [0.25, 0.5, 1]
+    assert SketchFunction("ds_quantile_doubles_pmf")(sketch, 2.5, 3) == [0.25, 0.25, 0.5]
+    assert (SketchFunction("ds_quantile_doubles_n")(sketch), SketchFunction("ds_quantile_doubles_k")(sketch)) == (4, 128)
+    floats = SketchFunction("ds_kll_sketch")([1.5, 2.5, 3.5, 4.5])
+    assert SketchFunction("ds_kll_quantiles")(floats, 0, 0.5, 1) == [1.5, 3.5, 4.5]
+    assert SketchFunction("ds_kll_rank")(floats, 2.5) == 0.25
+    assert SketchFunction("ds_hll_estimate_bounds")("AgEHDAMIAwDhUv8PFxU2ByD2Ggc=") == [
         3.000000014901161,
         3.0,
         3.000299605364685,
     ]
-    assert called("ds_theta_estimate")(None) == 0
-    assert called("ds_hll_estimate")(None) is None
-    distinct = called("ds_theta_sketch")(["a", "b", ""])
+    assert SketchFunction("ds_theta_estimate")(None) == 0
+    assert SketchFunction("ds_hll_estimate")(None) is None
+    distinct = SketchFunction("ds_theta_sketch")(["a", "b", ""])
     for name, args, count in (
         ("ds_theta_union_f", (distinct, None), 2),
         ("ds_theta_union_f", (None, None), 0),
@@ -148,9 +148,9 @@ def test_functions_have_hives_results() -> None:
         ("ds_theta_exclude", (distinct, None), 2),
         ("ds_theta_exclude", (None, distinct), 0),
     ):
-        assert called("ds_theta_estimate")(called(name)(*args)) == count
+        assert SketchFunction("ds_theta_estimate")(SketchFunction(name)(*args)) == count
     with pytest.raises(SketchError, match="base64"):
-        called("ds_hll_estimate")("not base64")
+        SketchFunction("ds_hll_estimate")("not base64")
 
 
 def test_kinds_are_found_by_their_types() -> None:
