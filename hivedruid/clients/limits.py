@@ -19,16 +19,16 @@ def read_limits(client: DruidClient, has_sketches: bool) -> DruidLimits:
     except AnswerError:
         raise
     except DruidError:
-        return DruidLimits(sketches=has_sketches)
+        return DruidLimits(sketches=has_sketches, unions=has_sketches)
     if "broker" not in properties.get("druid.service", ""):
-        return DruidLimits(sketches=has_sketches)
+        return DruidLimits(sketches=has_sketches, unions=has_sketches)
     buffers = _number(properties.get("druid.processing.numMergeBuffers"))
     threads = _number(properties.get("druid.processing.numThreads"))
     if buffers is None and threads is not None:
         buffers = max(2, threads // 4)  # DruidProcessingConfig
     rows = _number(properties.get("druid.server.http.maxSubqueryRows", "100000"))
     most = rows if rows is not None and rows >= 0 else None
-    return DruidLimits(subquery_rows=most, merge_buffers=buffers, sketches=has_sketches)
+    return DruidLimits(subquery_rows=most, merge_buffers=buffers, sketches=has_sketches, unions=has_sketches)
 
 
 def _number(text: Any) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hivedruid.catalog.types import BOOLEAN
@@ -10,7 +11,7 @@ from hivedruid.druid import folds
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import druid_type, quote
 from hivedruid.druid.inputs import Inputs
-from hivedruid.plan.rex import Agg, Call, Rex, walk
+from hivedruid.plan.rex import Agg, Call, Literal, Rex, walk
 
 Json = dict[str, Any]
 
@@ -41,6 +42,8 @@ class Aggregators:
             return self._extreme(name, call)
         if call.op in ("approx_distinct", BUILTIN_DISTINCT):
             return self._distinct(name, call)
+        if call.op in _UNION_AGGREGATORS:
+            return self.add(self._union(name, call))
         kind = AGGREGATORS.get((call.op, call.args[0].type.name))
         if kind is None:
             raise NotExact(f"Druid does not support {call.op}() of {call.args[0].type}")
@@ -106,6 +109,18 @@ class Aggregators:
             return self._estimated(name, native, "hyperUniqueCardinality", call)
         native = {"type": SKETCH, "name": f"{name}:sketch", "fieldName": column.name, "round": True}
         return self._estimated(name, native, "HLLSketchEstimate", call)
+
+    def _union(self, name: str, call: Agg) -> Json:
+        """The union of the sketches of a column, which Druid returns in base64."""
+        stored, *given = call.args
+        column = self.inputs.expressions.scanned(stored)
+        size = given[0].value if given and isinstance(given[0], Literal) else None
+        if column is None:
+            raise NotExact("sketches that are not a column")
+        native = _UNION_AGGREGATORS[call.op](size)
+        return self._filtered(
+            {**native, "name": name, "fieldName": column.name, "shouldFinalize": False}, call.condition
+        )
 
     def _estimated(self, name: str, native: Json, kind: str, call: Agg) -> str:
         """The estimate, by a post-aggregation of this kind, of a collection of values that an aggregator makes."""
@@ -173,6 +188,15 @@ def _body(native: Json) -> Json:
 
 SKETCH = "HLLSketchBuild"
 """The aggregator of approx_distinct, of the extension druid-datasketches."""
+UNIONS = {"ds_theta_union": "theta_union", "ds_hll_union": "hll_union"}
+"""Hive's unions, and the aggregates of plans only that return those of Druid in base64."""
+_UNION_AGGREGATORS: dict[str, Callable[[Any], Json]] = {
+    "theta_union": lambda size: {"type": "thetaSketch", "size": 1 << ((size or 4096) - 1).bit_length()},
+    "hll_union": lambda size: {"type": "HLLSketchMerge", "lgK": size or 12, "tgtHllType": "HLL_4"},
+}
+"""The aggregators of unions, with Hive's default sizes. A theta sketch has a power of 2 as its size."""
+SKETCHES = frozenset({SKETCH, "thetaSketch", "HLLSketchMerge"})
+"""The aggregators of that extension."""
 BUILTIN_DISTINCT = "builtin_distinct"
 """An aggregate of plans only: count(DISTINCT …) estimated with Druid's own HyperLogLog."""
 

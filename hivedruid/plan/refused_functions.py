@@ -12,7 +12,7 @@ _JAVA = "Java methods cannot be called"
 _INTERNAL = "it is an internal function of Hive"
 _TABLE_FUNCTION = "table functions over partitioned rows are not supported"
 _GEOMETRY = "geometry functions are not supported"
-_SKETCH = "hivedruid has HLL, theta and quantiles sketches"
+_SKETCH = "the supported sketches are HLL, theta, and quantiles of doubles"
 
 REFUSED: tuple[tuple[str, str, str], ...] = (
     ("reflect reflect2 java_method", _JAVA,

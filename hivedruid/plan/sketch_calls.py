@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.catalog import types as t
 from hivedruid.errors import SemanticError, Span
+from hivedruid.parser.functions import called_name
 from hivedruid.plan.functions import ALIASES, FUNCTIONS
 from hivedruid.plan.rex import Agg, Call, Literal, Rex
 
@@ -56,16 +57,16 @@ def estimate(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> Rex |
     if kind is None:
         return None
     if kind.counts_distinct != (name == "approx_distinct"):
-        raise SemanticError(f"{name}() cannot read sketches of {kind.build}", span=c.span(e))
+        raise SemanticError(f"{called_name(e)}() cannot read sketches of {kind.build}", span=c.span(e))
     if name == "approx_distinct":
-        union = Agg(t.BINARY, f"ds_{kind.name}_union", (value,))
+        union = Agg(t.BINARY, f"ds_{kind.name}_union", (value, Literal(t.INT, kind.default_size)))
         count = c.call("round", c.call(f"ds_{kind.name}_estimate", union))
         return c.cast(c.call("coalesce", count, Literal(t.DOUBLE, 0.0)), t.BIGINT)
     union = Agg(t.BINARY, "ds_quantile_doubles_union", (value,))
-    fractions = rest[0]
-    if isinstance(fractions, Call) and fractions.op == "array":
-        return c.call("ds_quantile_doubles_quantiles", union, *(c.cast(each, t.DOUBLE) for each in fractions.args))
-    return c.call("ds_quantile_doubles_quantile", union, c.cast(fractions, t.DOUBLE))
+    is_list = isinstance(rest[0], Call) and rest[0].op == "array"
+    fractions = rest[0].args if isinstance(rest[0], Call) and is_list else (rest[0],)
+    values = c.call("ds_quantile_doubles_quantiles", union, *(c.cast(each, t.DOUBLE) for each in fractions))
+    return values if is_list else Call(t.DOUBLE, "element", (values, Literal(t.INT, 0)))
 
 
 ESTIMATES = frozenset({"approx_distinct", "percentile_approx"})
@@ -73,8 +74,6 @@ ESTIMATES = frozenset({"approx_distinct", "percentile_approx"})
 
 def is_estimate(e: exp.Expr) -> bool:
     """Whether it calls one of ESTIMATES."""
-    from hivedruid.parser.functions import called_name
-
     name = called_name(e)
     return ALIASES.get(name, name) in ESTIMATES
 

@@ -49,7 +49,8 @@ def kind_of(value: Rex, node: Node) -> SketchKind | None:
     for prefix, name in _FUNCTIONS.items():
         if value.op.startswith(prefix):
             return KINDS[name]
-    return _common([kind_of(each, node) for each in value.args if each.type == t.BINARY])
+    values = (each for each in value.args if each.type == t.BINARY and not isinstance(each, rex.Literal))  # not NULL
+    return _common([kind_of(each, node) for each in values])
 
 
 def _of_scan(scan: nodes.TableScan, value: Rex) -> SketchKind | None:

@@ -26,6 +26,7 @@ from hivedruid.plan.rules.operand import (
     has_filter,
     has_or,
     has_subquery,
+    has_unions,
 )
 
 DRUID_SCAN = OperandRule("project", "druid_scan", of=(TableScan,))
@@ -95,6 +96,8 @@ RULES: tuple[OperandRule, ...] = (
     OperandRule("condition", "aggregate_filter_true", of=(Aggregate,), where=has_filter),
     OperandRule("condition", "aggregate_common_filter", of=(Aggregate,), over=(DruidQuery,), where=has_filter),
     OperandRule("aggregate", "druid_aggregate", of=(Aggregate,), over=(DruidQuery,)),
+    # unions of sketches, which Druid returns in base64
+    OperandRule("sketches", "aggregate_sketch_union", of=(Aggregate,), over=(DruidQuery,), where=has_unions),
     # if the session accepts estimates
     OperandRule("distinct", "aggregate_estimate_distinct", of=(Aggregate,), over=(DruidQuery,), where=has_distinct),
     # aggregates that Druid cannot compute directly

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.types import HiveType
-from hivedruid.druid.aggregators import SKETCH
+from hivedruid.druid.aggregators import SKETCHES
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.druid.query import native_query
@@ -90,7 +90,7 @@ def _has_sketches(query: Mapping[str, Any]) -> bool:
     natives = [a.get("aggregator", a) for a in query.get("aggregations", ())]
     source = query["dataSource"]
     inner = source["query"] if isinstance(source, Mapping) and source.get("type") == "query" else None
-    return any(native["type"] == SKETCH for native in natives) or (inner is not None and _has_sketches(inner))
+    return any(native["type"] in SKETCHES for native in natives) or (inner is not None and _has_sketches(inner))
 
 
 def merge_buffers(query: Mapping[str, Any]) -> int:

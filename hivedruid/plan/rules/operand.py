@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 
+from hivedruid.druid.aggregators import UNIONS
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node
 from hivedruid.plan.rex import Agg, Call, Subquery, conjuncts, has
 from hivedruid.plan.rules.context import Rule, RuleContext
@@ -62,6 +63,11 @@ def has_decimals(node: Node) -> bool:
 def has_distinct(node: Node) -> bool:
     """Whether an aggregate function is DISTINCT."""
     return any(call.distinct for call in _calls(node))
+
+
+def has_unions(node: Node) -> bool:
+    """Whether an aggregate function is a union of sketches that Druid computes."""
+    return any(call.op in UNIONS for call in _calls(node))
 
 
 def has_filter(node: Node) -> bool:
