@@ -121,10 +121,24 @@ LIMITS: tuple[Difference, ...] = (
     ),
     Difference("`map(NULL, 1)`", "a map with the key NULL", "is not supported", "Spark does not allow NULL map keys"),
     Difference(
-        "`ds_hll_sketch`, `ds_theta_sketch`, `ds_kll_sketch` and the other `ds_…` functions",
-        "create and read Apache DataSketches",
-        "are not supported",
-        "Spark's sketches hash and round differently, so estimates would differ from Hive's",
+        "`ds_kll_…`, `ds_cpc_…`, `ds_freq_…`, `ds_tuple_…`, `ds_quantile_strings_…` and `…_stringify`; a seed, a"
+        " sampling probability or a type of HLL sketches as an argument; BINARY and CHAR values of `ds_hll_sketch` and"
+        " `ds_theta_sketch`",
+        "create and read other sketches of Apache DataSketches; hash bytes, and CHAR with its trailing blanks",
+        "are not supported; the [other functions](sketches.md#functions) are",
+        "the library in Python does not have them, or its results were not compared",
+    ),
+    Difference(
+        "the estimate of `ds_hll_sketch(x)` of more than about 200 values",
+        "depends on the order of the rows, unless several tasks have read them",
+        "does not depend on the order; a union has Hive's estimate",
+        "Spark and Druid read rows in any order",
+    ),
+    Difference(
+        "`ds_quantile_doubles_quantiles(s, 0.5)` of a sketch without values, a NULL fraction",
+        "fail",
+        "NULL",
+        "one row does not fail a query",
     ),
     Difference(
         "`TABLESAMPLE (BUCKET x OUT OF y ON column)`",

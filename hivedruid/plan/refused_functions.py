@@ -20,7 +20,7 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ("in_file", "it reads a file of the Hive server", "create a table from the file and use IN (SELECT …)"),
     ("likeany likeall", "it is an operator", "use value LIKE ANY (pattern, …)"),
     ("st_*", _GEOMETRY, ""),
-    ("ds_hll_stringify ds_theta_stringify ds_quantile_doubles_stringify", "its text depends on the library", ""),
+    ("ds_hll_stringify ds_quantile_doubles_stringify", "its text depends on the library", ""),
     ("ds_cpc_* ds_tuple_*", _SKETCH, "use ds_hll_sketch() or ds_theta_sketch()"),
     ("ds_kll_*", _SKETCH, "use ds_quantile_doubles_sketch()"),
     ("ds_quantile_strings_*", _SKETCH, "use ds_quantile_doubles_sketch() for numbers"),

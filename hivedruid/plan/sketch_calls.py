@@ -11,6 +11,7 @@ from hivedruid.errors import SemanticError, Span
 from hivedruid.parser.functions import called_name
 from hivedruid.plan.functions import ALIASES, FUNCTIONS
 from hivedruid.plan.rex import Agg, Call, Literal, Rex
+from hivedruid.plan.sketch_kinds import PREFIXES
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -27,6 +28,7 @@ _SIZES: dict[str, tuple[str, Callable[[int], bool]]] = {
 
 def _scalar(name: str) -> Callable[[Converter, list[Rex], exp.Expr], Rex]:
     def convert(c: Converter, args: list[Rex], e: exp.Expr) -> Rex:
+        _check_kinds(c, name, args, e)
         if name.endswith("_union_f"):
             check_size(name, args[2:], c.span(e))
             return c.call(name, *args)
@@ -44,16 +46,26 @@ def _is_int(rex: Rex) -> bool:
 
 def aggregate_arguments(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> tuple[Rex, ...]:
     """The arguments of an aggregate. Raises SemanticError for a size that is not a constant, or not valid."""
+    if not name.endswith("_sketch"):
+        _check_kinds(c, name, args, e)
     check_size(name, args[1:], c.span(e))
     value = c.cast(args[0], t.DOUBLE) if name == "ds_quantile_doubles_sketch" else args[0]
     return value, *args[1:]
 
 
+def _check_kinds(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> None:
+    """Raise SemanticError if an argument has sketches of another kind. That is not always known."""
+    wanted = next(kind for prefix, kind in PREFIXES.items() if name.startswith(prefix))
+    for kind in map(c.scope.sketch_kind, args):
+        if kind is not None and kind.name != wanted:
+            raise SemanticError(f"{name}() cannot read sketches of {kind.build}", span=c.span(e))
+
+
 def estimate(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> Rex | None:
     """approx_distinct() and percentile_approx() of a column of sketches: the estimate of their union. None for other
     values."""
-    value, *rest = args
-    kind = c.scope.sketch_kind(value) if name in ESTIMATES and value.type == t.BINARY else None
+    value, *rest = args or [Literal(t.VOID, None)]
+    kind = c.scope.sketch_kind(value) if name in ESTIMATES else None
     if kind is None:
         return None
     if kind.counts_distinct != (name == "approx_distinct"):

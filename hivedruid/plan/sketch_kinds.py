@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hivedruid.plan.nodes import Node, PlanColumn
     from hivedruid.plan.rex import Rex
 
-_FUNCTIONS = {"ds_theta_": "theta", "ds_hll_": "hll", "ds_quantile_doubles_": "quantiles"}
+PREFIXES = {"ds_theta_": "theta", "ds_hll_": "hll", "ds_quantile_doubles_": "quantiles"}
 """The kinds of the sketches of Hive's functions, by the beginning of their names."""
 
 
@@ -46,7 +46,7 @@ def kind_of(value: Rex, node: Node) -> SketchKind | None:
         return None
     if value.op == "unbase64" and isinstance(node, nodes.TableScan):  # see plan.computed_columns
         return _of_scan(node, value.args[0])
-    for prefix, name in _FUNCTIONS.items():
+    for prefix, name in PREFIXES.items():
         if value.op.startswith(prefix):
             return KINDS[name]
     values = (each for each in value.args if each.type == t.BINARY and not isinstance(each, rex.Literal))  # not NULL

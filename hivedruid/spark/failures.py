@@ -13,6 +13,7 @@ from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.orc_files import MARK as ORC_FILE
 from hivedruid.secret_text import redact
 from hivedruid.sequence_files import MARK as SEQUENCE_FILE
+from hivedruid.sketches.functions import MARK as SKETCH_FUNCTION
 from hivedruid.spark import missing_jars, worker_python
 from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
@@ -61,6 +62,7 @@ _NO_EXTENSIONS = re.compile(
 )
 """Spark's own grammar rejects the statements of `layout.changes`."""
 _FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
+_SKETCH = re.compile(rf"SketchError: ({re.escape(SKETCH_FUNCTION)}.*)")
 _SEQUENCE_FILE = re.compile(rf"SequenceFileError: ({re.escape(SEQUENCE_FILE)}.*)")
 _ORC_FILE = re.compile(rf"OrcFileError: {re.escape(ORC_FILE)}(.*)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
@@ -97,7 +99,7 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         return SparkError(lacking[0], hint=f"{lacking[1]}; {hint}")
     if "FileSystem" in text and (jars := missing_jars.missing(text)):
         return SparkError(jars[0], hint=f"{jars[1]}; {hint}")
-    if function := _FUNCTION.search(text):
+    if function := _FUNCTION.search(text) or _SKETCH.search(text):
         return SparkError(function[1], hint=hint)
     if file := _SEQUENCE_FILE.search(text):
         return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")

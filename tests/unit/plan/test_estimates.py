@@ -55,3 +55,11 @@ def test_estimates_everywhere_in_a_plan() -> None:
     assert of("SELECT region FROM dim WHERE pop > (SELECT approx_distinct(country) FROM ev)") != []
     (percentile,) = of("SELECT percentile_approx(clicks, 0.5) FROM ev")
     assert percentile.startswith("percentile_approx(clicks, 0.5): sample of Spark, ")
+
+
+def test_sketches_are_estimates() -> None:
+    (theta,) = of("SELECT ds_theta_estimate(ds_theta_sketch(country)) FROM ev")
+    assert theta.startswith("ds_theta_sketch(country): theta sketch, exact up to 4096 values")
+    (quantiles,) = of("SELECT ds_quantile_doubles_sketch(clicks) FROM dim JOIN ev ON dim.country = ev.country")
+    assert quantiles.startswith("ds_quantile_doubles_sketch(CAST(")
+    assert of("SELECT ds_theta_estimate(base64(unhex('00')))") == []
