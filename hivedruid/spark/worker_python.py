@@ -14,7 +14,7 @@ _OTHER_PYTHON = re.compile(
     r"\[PYTHON_VERSION_MISMATCH\] Python in worker has different version: (\S+) than that in driver: (\S+),"
 )
 _NO_MODULE = re.compile(
-    r"ModuleNotFoundError: No module named '(numpy|pyarrow|pandas|pyspark)\b"
+    r"ModuleNotFoundError: No module named '(numpy|pyarrow|pandas|pyspark|datasketches)\b"
     r"|\[(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\] (\w+ >= \S+) must be installed"
 )
 _UNSEEN = re.compile(r"hivedruid: the folder of the job does not exist on ([^\s:]+): ([^\n]+)")

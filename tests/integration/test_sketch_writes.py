@@ -110,3 +110,47 @@ def test_sketches_are_archived_and_brought_back(writer: Writer) -> None:
     assert [row[0] for row in writer.run("SELECT k, t FROM tiered_{t} ORDER BY k")] == ["a", "b", "c"]
     writer.run("UNARCHIVE TABLE tiered_{t}")
     assert estimates(writer, "tiered") == [*EXPECTED, ("c", 1, 200.0, 150, 240, [0.0, 239.0])]
+
+
+GROUPS = 200
+
+
+def test_unions_of_druid_are_those_of_this_process_and_of_spark(writer: Writer) -> None:
+    """Unions of sketches of 0 to some thousand values in 200 groups, with NULL in place of some sketches, and of all
+    of one group. `coalesce` hides a column from Druid."""
+    writer.run(
+        "CREATE TABLE numbers AS SELECT pos AS n, pos * 7919 % 100003 / 100003 AS share"
+        " FROM (SELECT posexplode(split(space(39999), ' ')) AS (pos, x)) AS p"
+    )
+    writer.run(
+        f"{WAYS['segments']}; CREATE TABLE unions_{{t}} STORED BY 'druid' AS"
+        " SELECT CAST('2024-01-01' AS TIMESTAMP) AS `__time`, concat('g', g) AS g, concat('p', p) AS p,"
+        f" IF((g + p) % 7 = 0 OR g = {GROUPS - 1}, NULL, ds_theta_sketch(n)) AS t,"
+        f" IF((g + p) % 7 = 0 OR g = {GROUPS - 1}, NULL, ds_hll_sketch(CAST(n AS STRING))) AS h"
+        f" FROM (SELECT n, CAST(floor({GROUPS} * share * share * share) AS INT) AS g, n % 5 AS p FROM numbers) AS x"
+        " GROUP BY g, p"
+    )
+    calls = "ds_theta_union({t}), ds_theta_union({t}, 1024), ds_hll_union({h}), ds_hll_union({h}, 10)"
+    queries = [
+        f"SELECT g, {calls} FROM unions_{{t}} GROUP BY g ORDER BY g",
+        f"SELECT p, {calls}, count(*) FROM unions_{{t}} GROUP BY p WITH ROLLUP ORDER BY p",
+        f"SELECT {calls} FROM unions_{{t}} WHERE g = 'none'",
+        "SELECT g, approx_count_distinct({t}), ds_hll_estimate(ds_hll_union({h}) FILTER (WHERE p = 'p1')) FROM unions_{t} GROUP BY g"
+        " ORDER BY g",
+    ]  # fmt: skip
+    for text in queries:
+        query = text.replace("unions_{t}", f"unions_{writer.token}")
+        pushed = query.replace("{t}", "t").replace("{h}", "h")
+        read = query.replace("{t}", "coalesce(t, t)").replace("{h}", "coalesce(h, h)")
+        assert '"thetaSketch"' in str(writer.run(f"EXPLAIN {pushed}"))
+        assert '"thetaSketch"' not in str(writer.run(f"EXPLAIN {read}"))
+        expected = writer.run(read)
+        assert writer.run(pushed) == expected
+        on_spark = f"SET hivedruid.local.evaluation.max.rows=0; {read}"
+        assert [tuple(map(plain, row)) for row in writer.run(on_spark)] == expected
+        writer.run("RESET hivedruid.local.evaluation.max.rows")
+    assert not [note for note in writer.notes if "rejected" in note]
+
+
+def plain(value: Any) -> Any:
+    return bytes(value) if isinstance(value, bytearray) else value
