@@ -49,7 +49,11 @@ def aggregate_arguments(c: Converter, name: str, args: Sequence[Rex], e: exp.Exp
     if not name.endswith("_sketch"):
         _check_kinds(c, name, args, e)
     check_size(name, args[1:], c.span(e))
-    value = c.cast(args[0], t.DOUBLE) if name == "ds_quantile_doubles_sketch" else args[0]
+    value = args[0]
+    if name == "ds_quantile_doubles_sketch":
+        value = c.cast(value, t.DOUBLE)
+    elif value.type is t.VOID:
+        value = Literal(t.STRING, None)
     return value, *args[1:]
 
 
@@ -68,7 +72,7 @@ def estimate(c: Converter, name: str, args: Sequence[Rex], e: exp.Expr) -> Rex |
     kind = c.scope.sketch_kind(value) if name in ESTIMATES else None
     if kind is None:
         return None
-    if kind.counts_distinct != (name == "approx_distinct"):
+    if kind.counts_distinct != (name == "approx_distinct") or kind.name not in PREFIXES.values():
         raise SemanticError(f"{called_name(e)}() cannot read sketches of {kind.build}", span=c.span(e))
     if name == "approx_distinct":
         union = Agg(t.BINARY, f"ds_{kind.name}_union", (value, Literal(t.INT, kind.default_size)))

@@ -24,6 +24,9 @@ MARK = "the function "
 _THETA_SIZE = 4096
 """The default of Hive's theta sketches (ThetaSketch's DEFAULT_NOMINAL_ENTRIES); Druid's is larger."""
 
+_EMPTY = 8
+"""The bytes of a theta sketch without values; Hive reads fewer, too, as one (EstimateSketchUDF, UnionSketchUDF)."""
+
 
 def sketch_bytes(value: Sketch) -> bytes:
     """The bytes of an argument. Raises SketchError for a string that is not base64."""
@@ -61,13 +64,15 @@ def _intersected(sketches: Sequence[Sketch]) -> bytes | None:
 def _united(kind: str, default: int) -> Callable[..., bytes]:
     def unite(first: Sketch | None, second: Sketch | None, size: int | None = default) -> bytes:
         present = [sketch_bytes(each) for each in (first, second) if each is not None]
+        if kind == THETA:
+            present = [each for each in present if len(each) >= _EMPTY]
         return library.merge(kind, present, _rounded_up(kind, size or default))
 
     return unite
 
 
 def _or_empty(sketch: Sketch | None) -> bytes:
-    return library.build(THETA, ()) if sketch is None else sketch_bytes(sketch)
+    return (b"" if sketch is None else sketch_bytes(sketch)) or library.build(THETA, ())
 
 
 def _common(first: Sketch | None, second: Sketch | None) -> bytes:
@@ -84,7 +89,8 @@ def _of(read: Callable[..., Any], kind: str) -> Callable[..., Any]:
 
 
 def _theta_estimate(sketch: Sketch | None) -> float:
-    return 0.0 if sketch is None else library.estimate(THETA, sketch_bytes(sketch))
+    present = b"" if sketch is None else sketch_bytes(sketch)
+    return library.estimate(THETA, present) if len(present) > _EMPTY else 0.0
 
 
 def _hll_bounds(sketch: Sketch, deviations: int = 2) -> list[float]:

@@ -141,6 +141,7 @@ def test_functions_have_hives_results() -> None:
         3.000299605364685,
     ]
     assert SketchFunction("ds_theta_estimate")(None) == 0
+    assert SketchFunction("ds_theta_estimate")(b"\0") == 0
     assert SketchFunction("ds_hll_estimate")(None) is None
     distinct = SketchFunction("ds_theta_sketch")(["a", "b", ""])
     for name, args, count in (
@@ -149,6 +150,8 @@ def test_functions_have_hives_results() -> None:
         ("ds_theta_intersect_f", (distinct, None), 0),
         ("ds_theta_exclude", (distinct, None), 2),
         ("ds_theta_exclude", (None, distinct), 0),
+        ("ds_theta_exclude", (distinct, b""), 2),
+        ("ds_theta_union_f", (b"\0", distinct), 2),
     ):
         assert SketchFunction("ds_theta_estimate")(SketchFunction(name)(*args)) == count
     with pytest.raises(SketchError, match="base64"):
