@@ -20,7 +20,11 @@ SESSION_PREFIX = "session:"
 
 _KEPT = re.compile(SESSION_PREFIX + r"[0-9a-f]{12}")
 _REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
-_NAMED = re.compile(r"env:\w*|file:\S+|\$\{[^{}'\"]*\}", re.ASCII)
+_NAMED = re.compile(
+    r"env:\w*|file:\S+|\$\{[^{}'\"]*\}"
+    r'|\{"type": ?"environment", ?"variable": ?"[A-Za-z_]\w*"\}',  # Druid's reference in JSON
+    re.ASCII,
+)
 _NO_SECRETS = frozenset(("", "true", "false", "null", "none", MASK))
 """Values that are not secret, regardless of their key."""
 _HOLDERS = (

@@ -16,7 +16,8 @@ from hivedruid.setting_types import seconds
 
 PropertyType = Literal[
     "text", "int", "positive", "long", "bool", "period", "duration", "datetime", "enum", "list", "mapping",
-    "aggregators", "multivalue", "storedas", "paths", "object", "array", "schema", "table", "timereference", "id",
+    "aggregators", "multivalue", "storedas", "paths", "object", "array", "json", "schema", "table",
+    "timereference", "id",
 ]  # fmt: skip
 Section = Literal["", "tuningConfig", "ioConfig", "removed"]
 
@@ -35,6 +36,8 @@ TOPIC_CHECK = "kafka.topic.check"
 CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
 TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
 SUPERVISOR_ID = INGESTION_PREFIX + "supervisor.id"
+SPEC_PREFIX = "druid.spec."
+DIMENSIONS = "druid.dimensionsSpec"
 HEADER_FILTER = INGESTION_PREFIX + "headerBasedFilterConfig"
 SEGMENT_RANGES = "druid.segment.ranges"
 COMPACTION_PREFIX = "druid.compaction."
@@ -145,6 +148,9 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty("druid.metricsSpec", "array", None,
             "Aggregators in Druid's JSON, for what druid.columns.aggregators does not cover; each `name` is a column's "
             "field."),
+        TableProperty(DIMENSIONS, "array", None,
+            "Dimensions in Druid's JSON, for what the types of columns and druid.columns.multivalue do not cover; each "
+            "`name` is a column's field."),
         TableProperty("druid.projections", "array", None,
             "Druid's projections: aggregated copies of the rows in each segment, from which Druid answers queries."),
         TableProperty("druid.transformSpec", "object", None,
@@ -239,6 +245,9 @@ PROPERTIES: dict[str, TableProperty] = {
         TableProperty(CONSUMER_PREFIX, "text", None,
             "Any property of the Kafka consumer that Druid's tasks use; `env:NAME` refers to an environment variable of"
             " Druid's hosts."),
+        TableProperty(SPEC_PREFIX, "json", None,
+            "A part of the supervisor's spec in JSON, by its path (druid.spec.dataSchema.timestampSpec.missingValue), "
+            "for what has no property of its own: it replaces what the other properties say there; null removes it."),
         TableProperty("avro.schema.literal", "schema", None, "Schema of Avro messages, or `none`.", _BOTH),
         TableProperty(REGISTRY, "text", None, "Schema registry with the schemas of Avro messages.", _KAFKA),
         TableProperty(REGISTRY_CREDENTIALS, "text", None, "user:password for the registry, as `env:NAME`.", _KAFKA),
@@ -318,7 +327,7 @@ def find(key: str) -> TableProperty | None:
     """The definition of a key: its own entry, or that of its prefix."""
     if (item := PROPERTIES.get(key)) is not None:
         return item
-    for prefix in (CONSUMER_PREFIX, "kafka.consumer.", "kafka.producer.", "hive.kafka.ssl."):
+    for prefix in (CONSUMER_PREFIX, SPEC_PREFIX, "kafka.consumer.", "kafka.producer.", "hive.kafka.ssl."):
         if key.startswith(prefix) and len(key) > len(prefix):
             return PROPERTIES[prefix]
     return None

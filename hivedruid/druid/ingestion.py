@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from hivedruid.catalog.druid_columns import AGGREGATED, AGGREGATORS, SKETCHES, parse_aggregators, parse_multi_values
-from hivedruid.catalog.properties import AUTO_COMPACTION, SEGMENT_RANGES, has_ingestion
+from hivedruid.catalog.properties import AUTO_COMPACTION, DIMENSIONS, SEGMENT_RANGES, SPEC_PREFIX, has_ingestion
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.catalog.types import BINARY, TYPES
 from hivedruid.druid.projections import projections_of
@@ -28,6 +28,9 @@ STAGING = "${staging}"
 CONCURRENT_LOCKS = "useConcurrentLocks"
 """Task context key that allows appending while other tasks replace the same intervals, without waiting or losing rows.
 """
+
+OWN_LOCKS = f"{SPEC_PREFIX}context.{CONCURRENT_LOCKS}"
+"""The property with that key for the tasks of a stream."""
 
 _ROWS_IN_MEMORY = "hive.druid.indexer.memory.rownum.max"
 _FILES = "*.json.gz"
@@ -60,13 +63,15 @@ def dimensions_and_metrics(
     """Hive's mapping: strings and booleans are dimensions, numbers are summed, unless properties override a column.
     Without rollup, numbers are dimensions, so that values are stored unchanged. `staged` rows have a value for every
     column of the table and no other fields: an aggregator reads its own column, whereas in stream records it may read
-    another field. The columns `merged` have sketches as values, those of other sketch columns are added to a sketch.
+    another field, and a dimension has the type of its column. The columns `merged` have sketches as values, those of
+    other sketch columns are added to a sketch.
     """
     properties = table.properties
     aggregators = parse_aggregators(properties.get(AGGREGATED, ""))[0]
     several = parse_multi_values(properties.get("druid.columns.multivalue", ""))[0]
     kept = column_list(properties, "druid.columns.dimensions")
     written = {item.get("name"): item for item in json_value(properties, "druid.metricsSpec") or []}
+    described = {item.get("name"): item for item in json_value(properties, DIMENSIONS) or []}
     dimensions: list[Json] = []
     metrics: list[Json] = []
     for column in table.columns:
@@ -74,6 +79,7 @@ def dimensions_and_metrics(
         druid = TYPES[column.type.name].druid or "STRING"
         if column.name == TIME_COLUMN:
             continue
+        is_dimension = field in described
         if field in written:
             metric = written.pop(field)
             metrics.append({**metric, "fieldName": field} if staged and "fieldName" in metric else metric)
@@ -81,10 +87,12 @@ def dimensions_and_metrics(
             chosen = aggregators[column.name]
             source = field if staged else chosen.field or field
             metrics.append(_metric(column, chosen.function, field, source, merges=column.name in merged))
-        elif rollup and druid in METRICS and column.type.name != "boolean" and column.name not in kept:
+        elif rollup and druid in METRICS and not (column.type.name == "boolean" or column.name in kept or is_dimension):
             metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
         else:
-            dimensions.append({"name": field, **_dimension(column, druid, several)})
+            made = {"name": field, **_dimension(column, druid, several)}
+            given = described.get(field, made)
+            dimensions.append(made if staged and given.get("type") != made["type"] else given)
     return dimensions, [*metrics, *written.values()]
 
 
@@ -114,8 +122,10 @@ def _handling(column: Column, several: Mapping[str, str]) -> Json:
 
 
 def locks_concurrently(table: Table) -> bool:
-    """Whether others may write to the table's intervals at the same time: its stream, or automatic compaction."""
-    return has_ingestion(table.properties) or table.properties.get(AUTO_COMPACTION, "false").lower() == "true"
+    """Whether others may write to the table's intervals at the same time: its stream, unless that is set to lock
+    intervals for itself, or automatic compaction."""
+    streams = has_ingestion(table.properties) and table.properties.get(OWN_LOCKS, "true").lower() == "true"
+    return streams or table.properties.get(AUTO_COMPACTION, "false").lower() == "true"
 
 
 # --- batches -----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 from hivedruid.catalog.properties import CONSUMER_PREFIX, INGESTION_PREFIX, PROPERTIES, SUPERVISOR_ID, Section
 from hivedruid.catalog.table import TIME_COLUMN, Column, Table
 from hivedruid.druid.ingestion import Json, dimensions_and_metrics, granularity_spec, projections_part, rolls_up
+from hivedruid.druid.spec_overrides import with_overrides
 from hivedruid.secrets import masked, referenced
 from hivedruid.sketches.kinds import AGGREGATORS
 from hivedruid.tables.kafka_feed import (
@@ -47,7 +48,7 @@ def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
 
     `settings` give hive.druid.rollup, hive.druid.indexer.segments.granularity and hive.druid.bitmap.type if the
     table's properties do not set them. Everything else uses Druid's defaults, except parse errors, which are always
-    logged and kept.
+    logged and kept. `druid.spec.…` properties come last, and may add a context.
     """
     properties = table.properties
     topic = {"topic": properties["kafka.topic"]} if "kafka.topic" in properties else {}
@@ -67,14 +68,15 @@ def supervisor_spec(table: Table, settings: Mapping[str, str]) -> Json:
         tuning["indexSpec"] = {"bitmap": {"type": "concise"}}
     spec = {"dataSchema": _data_schema(table, settings), "ioConfig": io, "tuningConfig": tuning}
     given_id = {"id": properties[SUPERVISOR_ID]} if SUPERVISOR_ID in properties else {}
-    return {"type": "kafka", **given_id, "spec": spec}
+    return with_overrides({"type": "kafka", **given_id, "spec": spec}, properties)
 
 
 def extensions(spec: Mapping[str, Any]) -> tuple[str, ...]:
     """The Druid extensions that a supervisor spec requires; without them the overlord cannot parse it."""
     io, schema = spec["spec"]["ioConfig"], spec["spec"]["dataSchema"]
-    formats = [io["inputFormat"], io["inputFormat"].get("keyFormat"), io["inputFormat"].get("valueFormat")]
-    types = [item.get("type") for item in (*formats, *schema["metricsSpec"]) if isinstance(item, dict)]
+    given = io.get("inputFormat") or {}
+    formats = [given, given.get("keyFormat"), given.get("valueFormat")]
+    types = [item.get("type") for item in (*formats, *(schema.get("metricsSpec") or ())) if isinstance(item, dict)]
     return ("druid-kafka-indexing-service", *sorted({_EXTENSIONS[kind] for kind in types if kind in _EXTENSIONS}))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,7 @@ from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.catalog.properties import INGESTION_PREFIX, PROPERTIES
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK
 from hivedruid.setting_types import PERIOD, seconds
@@ -46,8 +48,14 @@ _DEFAULTS: dict[str, Any] = {
     "tuningConfig.indexSpec.bitmap": {"type": "roaring"}, "tuningConfig.indexSpec.dimensionCompression": "lz4",
     "tuningConfig.indexSpec.stringDictionaryEncoding": {"type": "utf8"},
     "tuningConfig.indexSpec.metricCompression": "lz4", "tuningConfig.indexSpec.longEncoding": "longs",
-    "dataSchema.timestampSpec.format": "auto", "dataSchema.granularitySpec.type": "uniform",
-    "dataSchema.granularitySpec.queryGranularity": "NONE",
+    "dataSchema.timestampSpec.column": "timestamp", "dataSchema.timestampSpec.format": "auto",
+    "dataSchema.granularitySpec.type": "uniform", "dataSchema.granularitySpec.rollup": True,
+    "dataSchema.granularitySpec.segmentGranularity": "DAY", "dataSchema.granularitySpec.queryGranularity": "NONE",
+    "dataSchema.dimensionsSpec.forceSegmentSortByTime": True,
+}  # fmt: skip
+_DEFAULTS |= {
+    path.replace(".indexSpec.", ".indexSpecForIntermediatePersists."): value
+    for path, value in _DEFAULTS.items() if ".indexSpec." in path
 }  # fmt: skip
 _ELEMENT_DEFAULTS: dict[str, Any] = {
     "multiValueHandling": "SORTED_ARRAY", "useFieldDiscovery": True, "shouldFinalize": True,
@@ -56,11 +64,11 @@ _ELEMENT_DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 """The defaults of Druid 33 by path; within lists and input formats by the last name."""
 _DERIVED = frozenset(
-    {"ioConfig.stream", "ioConfig.useEarliestSequenceNumber", "dataSchema.dimensionsSpec.dimensionExclusions"}
+    {"ioConfig.stream", "ioConfig.useEarliestSequenceNumber", "tuningConfig.skipSequenceNumberAvailabilityCheck"}
 )
 """Keys that Druid derives from others."""
-_FOLLOWS = ("tuningConfig.indexSpecForIntermediatePersists", ".createBitmapIndex")
-"""Keys whose default follows another value: indexSpec, or the type of the column."""
+_PLAIN_NUMBERS = ("long", "float", "double")
+"""Types of dimensions that have no bitmaps by default."""
 
 
 def _shown(path: str, value: Any) -> str:
@@ -75,7 +83,129 @@ def _shown(path: str, value: Any) -> str:
 def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:
     """Where a running supervisor's spec differs in meaning from the one that would be submitted, apart from its
     owner."""
-    return tuple(_compare("", wanted.get("spec") or {}, _inner(running)))
+    return tuple(_compare("", *comparable(wanted, running)))
+
+
+def comparable(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parts below `spec` of both, in the form in which equal values have an equal meaning."""
+    ours, theirs = _normal(wanted.get("spec") or {}), _normal(_inner(running))
+    if (ours.get("ioConfig") or {}).get("autoScalerConfig") and (theirs.get("ioConfig") or {}).get("autoScalerConfig"):
+        for spec in (ours, theirs):
+            spec["ioConfig"] = {**spec["ioConfig"], "taskCount": None}  # the auto scaler's own
+    follows = _intermediate(ours), _intermediate(theirs)
+    if follows == (True, True):
+        for spec in (ours, theirs):
+            spec["tuningConfig"] = {**spec["tuningConfig"], INTERMEDIATE: None}
+    known = derived_exclusions(ours, theirs)
+    for spec in (ours, theirs):
+        _without_exclusions(spec, known)
+    return ours, theirs
+
+
+def is_same(path: str, wanted: Any, running: Any) -> bool:
+    """Whether two values at a path have the same meaning."""
+    return not any(_compare(path, wanted, running))
+
+
+INTERMEDIATE = "indexSpecForIntermediatePersists"
+
+
+def _intermediate(spec: dict[str, Any]) -> bool:
+    """Make the indexSpec of intermediate persists explicit; whether it is the indexSpec, which is its default."""
+    tuning = spec.get("tuningConfig") or {}
+    spec["tuningConfig"] = {**tuning, INTERMEDIATE: tuning.get(INTERMEDIATE) or tuning.get("indexSpec")}
+    path = "tuningConfig.indexSpec"
+    return is_same(path, tuning.get("indexSpec"), spec["tuningConfig"][INTERMEDIATE])
+
+
+def derived_exclusions(*specs: Mapping[str, Any]) -> frozenset[str]:
+    """The names that Druid itself excludes from the dimensions that it discovers: the time, and the fields that
+    aggregators read and write (DataSchema.computeDimensionExclusions). Any text in an aggregator counts as one."""
+    found = {"__time", "timestamp"}
+    for spec in specs:
+        schema = spec.get("dataSchema") or {}
+        found.add(str((schema.get("timestampSpec") or {}).get("column")))
+        found.update(_texts(schema.get("metricsSpec")))
+    return frozenset(found)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+        yield from re.findall(r"\w+", value)
+    for item in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _texts(item)
+
+
+def _without_exclusions(spec: dict[str, Any], derived: frozenset[str]) -> None:
+    """Leave only the exclusions that were asked for; without discovery there are none to make."""
+    schema = spec.get("dataSchema") or {}
+    dimensions = schema.get("dimensionsSpec") or {}
+    if "dimensionExclusions" in dimensions:
+        left = sorted({*(dimensions["dimensionExclusions"] or ())} - derived) if discovers(dimensions) else []
+        spec["dataSchema"] = {**schema, "dimensionsSpec": {**dimensions, "dimensionExclusions": left}}
+
+
+def discovers(dimensions: Mapping[str, Any]) -> bool:
+    """Whether a dimensionsSpec lets Druid find dimensions in the records."""
+    return not (dimensions.get("dimensions") or dimensions.get("spatialDimensions")) or bool(
+        dimensions.get("includeAllDimensions") or dimensions.get("useSchemaDiscovery")
+    )
+
+
+def _normal(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A spec in which elements of lists, and values whose default follows another one, are as Druid writes them."""
+    result = dict(spec)
+    schema = dict(spec.get("dataSchema") or {})
+    dimensions = schema.get("dimensionsSpec")
+    if isinstance(dimensions, Mapping) and isinstance(dimensions.get("dimensions"), list):
+        schema["dimensionsSpec"] = {**dimensions, "dimensions": [*map(normal_dimension, dimensions["dimensions"])]}
+    if isinstance(schema.get("metricsSpec"), list):
+        schema["metricsSpec"] = [*map(normal_metric, schema["metricsSpec"])]
+    if isinstance(granularity := schema.get("granularitySpec"), Mapping):
+        names = ("segmentGranularity", "queryGranularity")
+        texts = {name: item.upper() for name in names if isinstance(item := granularity.get(name), str)}
+        schema["granularitySpec"] = {**granularity, **texts}
+    result["dataSchema"] = schema
+    io = spec.get("ioConfig")
+    consumer = io.get("consumerProperties") if isinstance(io, Mapping) else None
+    if isinstance(io, Mapping) and isinstance(consumer, Mapping):
+        result["ioConfig"] = {**io, "consumerProperties": {key: consumer_value(v) for key, v in consumer.items()}}
+    return result
+
+
+def consumer_value(value: Any) -> Any:
+    """Druid gives the text of a number to the consumer (KafkaRecordSupplier.addConsumerPropertiesFromConfig)."""
+    return json.dumps(value) if isinstance(value, int | float) else value
+
+
+def normal_dimension(item: Any) -> Any:
+    """A dimension as an object: it may be given by its name alone, and numbers have no bitmaps by default."""
+    if isinstance(item, str):
+        item = {"name": item}
+    if not isinstance(item, Mapping):
+        return item
+    made = {"type": "string", **item}
+    return {**made, "createBitmapIndex": _first(made.get("createBitmapIndex"), made["type"] not in _PLAIN_NUMBERS)}
+
+
+def plain_dimension(item: Mapping[str, Any]) -> dict[str, Any]:
+    """A dimension without the values that are Druid's defaults."""
+    defaults = normal_dimension({"type": item.get("type", "string")}) | {"multiValueHandling": "SORTED_ARRAY"}
+    return {
+        key: value for key, value in item.items()
+        if value is not None and (key == "type" or value != defaults.get(key, ABSENT))
+    }  # fmt: skip
+
+
+def _first(given: Any, default: Any) -> Any:
+    return default if given is None else given
+
+
+def normal_metric(item: Any) -> Any:
+    """A filtered aggregator has the name of the aggregator in it."""
+    inner = item.get("aggregator") if isinstance(item, Mapping) else None
+    return {**item, "name": inner.get("name")} if isinstance(inner, Mapping) and not item.get("name") else item
 
 
 def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,9 +219,9 @@ def as_accepted(running: Mapping[str, Any]) -> dict[str, Any]:
 
 def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpec | None) -> tuple[Difference, ...]:
     """As `differences`. If Druid still runs the `last` submitted spec as it accepted it, the submitted form is compared
-    instead, because Druid adds defaults that are not known here. Of the context only the locks are compared.
+    instead, because Druid adds defaults that are not known here. Of the context the owner is not compared.
     """
-    locks = _locks(running)
+    locks = _context(wanted, running)
     if last is not None and last.accepted and as_accepted(running) == last.accepted:
         return (
             *(
@@ -103,9 +233,15 @@ def changes(wanted: Mapping[str, Any], running: Mapping[str, Any], last: LastSpe
     return *differences(wanted, running), *locks
 
 
-def _locks(running: Mapping[str, Any]) -> tuple[Difference, ...]:
-    value = (running.get("context") or {}).get(CONCURRENT_LOCKS)
-    return () if value is True else (Difference(f"context.{CONCURRENT_LOCKS}", True, value),)
+def _context(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:
+    ours = {CONCURRENT_LOCKS: True, **(wanted.get("context") or {})}
+    theirs = running.get("context") or {}
+    return tuple(
+        item
+        for key in [*ours, *(key for key in theirs if key not in ours)]
+        if key not in (OWNER_TABLE, OWNER_ID, OWNER_HOME)
+        for item in _compare(f"context.{key}", ours.get(key), theirs.get(key))
+    )
 
 
 def _at(spec: Any, path: str) -> Any:
@@ -136,21 +272,16 @@ def _compare(path: str, wanted: Any, running: Any) -> Iterator[Difference]:
     elif isinstance(wanted, list) and isinstance(running, list) and len(wanted) == len(running):
         for item, other in zip(wanted, running, strict=True):
             name = item.get("name") if isinstance(item, Mapping) else None
-            yield from _compare(f"{path}[{name or item}]", _as_object(item, other), other)
+            yield from _compare(f"{path}[{name or item}]", item, other)
     elif (wanted is ABSENT and _is_default(path, running)) or (running is ABSENT and _is_default(path, wanted)):
         return
     elif _plain(wanted) != _plain(running):
         yield Difference(path, None if wanted is ABSENT else wanted, None if running is ABSENT else running)
 
 
-def _as_object(item: Any, other: Any) -> Any:
-    """A dimension may be given by its name alone."""
-    return {"type": "string", "name": item} if isinstance(item, str) and isinstance(other, Mapping) else item
-
-
 def _is_default(path: str, value: Any) -> bool:
-    if path.endswith(_FOLLOWS):
-        return True
+    if path.startswith("context."):
+        return value is None or (path == f"context.{CONCURRENT_LOCKS}" and value is False)
     if path in _DEFAULTS:
         default = _DEFAULTS[path]
         return value is None or _plain(value) == _plain(default)

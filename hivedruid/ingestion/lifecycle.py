@@ -179,8 +179,8 @@ def path(table: Table, part: str) -> str:
 def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
     """The spec as it is submitted, with its owner and its kind of locks in the context."""
     context = {
-        **spec.get("context", {}),
         CONCURRENT_LOCKS: True,
+        **spec.get("context", {}),
         OWNER_TABLE: table.full_name,
         OWNER_ID: table.table_id,
         OWNER_HOME: home,

@@ -17,6 +17,7 @@ from hivedruid.catalog.druid_columns import (
 )
 from hivedruid.catalog.properties import (
     COLUMN_MAPPING,
+    DIMENSIONS,
     INGESTION_PREFIX,
     SEGMENT_RANGES,
     TIER_COLD,
@@ -131,6 +132,7 @@ def _json_problem(properties: Mapping[str, str]) -> Problem | None:
     """Check the parts of JSON properties that hivedruid reads; Druid validates the rest."""
     lists = {
         "druid.metricsSpec": json_value(properties, "druid.metricsSpec"),
+        DIMENSIONS: json_value(properties, DIMENSIONS),
         "druid.transformSpec": (json_value(properties, "druid.transformSpec") or {}).get("transforms"),
         "druid.parseSpec.flattenSpec": (json_value(properties, "druid.parseSpec.flattenSpec") or {}).get("fields"),
     }
@@ -296,8 +298,9 @@ def record_fields(properties: Mapping[str, str]) -> list[str]:
     literal = schema_property(properties, LITERAL)
     avro = json.loads(literal) if literal and record_format(properties) == "avro" else None
     flattened = _names(json_value(properties, "druid.parseSpec.flattenSpec"), "fields")
-    metrics = _names({"metrics": json_value(properties, "druid.metricsSpec")}, "metrics")
-    return [*field_list(properties), *_names(avro, "fields"), *flattened, *transformed(properties), *metrics]
+    described = {key: json_value(properties, key) for key in ("druid.metricsSpec", DIMENSIONS)}
+    given = [name for key in described for name in _names(described, key)]
+    return [*field_list(properties), *_names(avro, "fields"), *flattened, *transformed(properties), *given]
 
 
 def closed_fields(properties: Mapping[str, str]) -> list[str] | None:

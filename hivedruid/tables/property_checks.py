@@ -16,15 +16,17 @@ from hivedruid.catalog.properties import (
     MALFORMED_ROWS,
     PROPERTIES,
     REJECT,
+    SPEC_PREFIX,
     TASK_DURATION,
     PropertyType,
     TableProperty,
     find,
     parse_mapping,
 )
+from hivedruid.catalog.spec_paths import problem_of_path, problem_of_value
 from hivedruid.catalog.time_references import FORMAT, parse_time_reference
 from hivedruid.errors import SemanticError, did_you_mean
-from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced, secret_in
+from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, is_shown, masked, referenced, secret_in
 from hivedruid.setting_types import PERIOD, seconds
 
 if TYPE_CHECKING:
@@ -73,12 +75,13 @@ def check_secret(item: Property) -> None:
     """Reject plain-text secrets: the catalog stores only the name of the environment variable."""
     if not item.value or (is_kept(item.value) and item.key.startswith(CONSUMER_PREFIX)):
         return
+    known = find(item.key)
     if is_secret(item.key):
-        if referenced(item.value) is None:
+        is_reference = is_shown(item.value) if known is not None and known.type == "json" else referenced(item.value)
+        if not is_reference:
             _refuse_secret(item, f"the value of '{item.key}' is a secret")
         return
-    known = find(item.key)
-    if known is not None and known.type in ("object", "array"):
+    if known is not None and known.type in ("object", "array", "json"):
         if (inner := secret_in(item.value)) is not None:
             _refuse_secret(item, f"'{inner}' in '{item.key}' is a secret")
     elif masked(item.key, item.value) != item.value:
@@ -87,7 +90,8 @@ def check_secret(item: Property) -> None:
 
 def _refuse_secret(item: Property, message: str) -> None:
     hint = f"store it in an environment variable and use {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value"
-    if item.key.startswith(INGESTION_PREFIX) and not item.key.startswith(CONSUMER_PREFIX):
+    is_json = item.key.startswith(INGESTION_PREFIX) and not item.key.startswith(CONSUMER_PREFIX)
+    if is_json or item.key.startswith(SPEC_PREFIX):
         hint = 'use a reference: {"type": "environment", "variable": "NAME_OF_THE_VARIABLE"}'
     raise SemanticError(
         f"{message}, which would be stored in plain text in the catalog", span=item.value_span, hint=hint
@@ -95,7 +99,11 @@ def _refuse_secret(item: Property, message: str) -> None:
 
 
 def check_value(known: TableProperty, item: Property) -> None:
-    problem = _CHECKS[known.type](known, item.value)
+    problem = (
+        problem_of_value(item.key.removeprefix(SPEC_PREFIX), item.value)
+        if known.type == "json"
+        else _CHECKS[known.type](known, item.value)
+    )
     if problem is None:
         return
     shown = "the value given" if is_secret(item.key) else f"'{item.value}'"
@@ -153,6 +161,8 @@ def _check_name(item: Property) -> None:
             span=item.key_span,
             hint=f"use {ENVIRONMENT_PREFIX}NAME_OF_THE_VARIABLE as the value of the consumer property",
         )
+    if item.key.startswith(SPEC_PREFIX) and (problem := problem_of_path(item.key.removeprefix(SPEC_PREFIX))):
+        raise SemanticError(problem[0], span=item.key_span, hint=problem[1])
     if item.key == CONSUMER_PREFIX + "bootstrap.servers":
         raise SemanticError(
             f"property '{item.key}' conflicts with kafka.bootstrap.servers",
@@ -239,6 +249,7 @@ _CHECKS: dict[PropertyType, Callable[[TableProperty, str], str | None]] = {
     "paths": lambda _, value: parse_paths(value)[1],
     "object": _json(dict, "a JSON object"),
     "array": _json(list, "a JSON array"),
+    "json": lambda *_: None,
     "schema": lambda known, value: None if value == "none" else _json(dict, "a JSON object, or none")(known, value),
     "timereference": lambda _, value: None if parse_time_reference(value, "") else f"of the form '{FORMAT}'",
     "table": lambda _, value: None if re.fullmatch(r"(\w+\.)?\w+", value, re.ASCII) else "the name of a table",
