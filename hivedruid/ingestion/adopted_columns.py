@@ -11,7 +11,8 @@ from hivedruid.catalog.druid_columns import MULTI_VALUES, SKETCHES, Aggregator, 
 from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.types import BIGINT, BINARY, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType
 from hivedruid.druid.sketch_columns import building
-from hivedruid.ingestion.compare import discovers, is_same, normal_dimension, normal_metric, plain_dimension
+from hivedruid.ingestion.compare import is_same
+from hivedruid.ingestion.normal_specs import discovers, normal_dimension, normal_metric, plain_dimension
 from hivedruid.sketches.kinds import AGGREGATORS as KINDS
 from hivedruid.tables.druid_tables import discovered_type
 

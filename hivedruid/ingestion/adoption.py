@@ -28,8 +28,9 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, input_format, supervisor_spec, typed
 from hivedruid.errors import HiveDruidError, UnsupportedError
 from hivedruid.ingestion.adopted_columns import AdoptedColumns, adopted_columns
-from hivedruid.ingestion.compare import comparable, consumer_value, derived_exclusions, discovers, is_same
+from hivedruid.ingestion.compare import comparable, is_same
 from hivedruid.ingestion.foreign_secrets import References
+from hivedruid.ingestion.normal_specs import consumer_value, derived_exclusions, discovers, normal_format
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, spec_part
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, masked, referenced
@@ -71,7 +72,7 @@ def adoption(
     properties.add_valid({"druid.columns.aggregators": columns.aggregators} if columns.aggregators else {})
     for key, value in _json_parts(columns, spec["dataSchema"]).items():
         properties.add_valid({key: json.dumps(value, ensure_ascii=False)} if value else {})
-    _add_format(properties, spec["ioConfig"].get("inputFormat"))
+    _add_format(properties, normal_format(spec["ioConfig"].get("inputFormat")))
     for part in ("ioConfig", "tuningConfig"):
         for key, text in _named(part, spec[part]):
             properties.add_valid({key: text})
