@@ -112,7 +112,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         listed_files=_listed_files(statement, tables, partitions, facts), loose_files=reader.loose_files,
         first_lines=_first_lines(statement, tables, facts),
         source_segments=_source_segments(statement, tables, facts),
-        retention=_retention(statement, tables, reader.dropped, facts),
+        supervisor=reader.supervisor, retention=_retention(statement, tables, reader.dropped, facts),
     )  # fmt: skip
 
 

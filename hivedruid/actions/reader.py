@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -17,9 +17,12 @@ from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.druid.limits import NO_LIMITS
+from hivedruid.engine.capabilities import KafkaIngestion
+from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import ConnectError
+from hivedruid.ingestion.supervisor import spec_part
 from hivedruid.parser.loose_files import FOLDER
-from hivedruid.parser.statements import Query, Statement, TableName
+from hivedruid.parser.statements import Query, Statement, SupervisorName, TableName
 
 if TYPE_CHECKING:
     from hivedruid.actions.loose_files import LooseFile
@@ -53,6 +56,7 @@ class TableReader:
         self.unreachable: str | None = None
         self.sample: tuple[bytes, ...] = ()
         self.avro_schemas: tuple[str, ...] = ()
+        self.supervisor: Mapping[str, Any] | None = None
         self.functions: Functions = {}
         """Those of users."""
         self._called: dict[UserFunction, None] = {}
@@ -250,6 +254,9 @@ class TableReader:
         names = {f"{statement.name.database or self.facts.database}.{statement.name.name}"}
         properties = {item.key: item.value for item in statement.properties}
         names |= {properties["druid.datasource"]} if "druid.datasource" in properties else set()
+        if statement.supervisor is not None:
+            self.supervisor = self._spec_of(statement.supervisor)
+            names.add(str(spec_part(self.supervisor, "dataSchema").get("dataSource")))
         checked = statement.query is not None or has_ingestion(properties) or not statement.columns
         for name in sorted(names):
             schema = self._schema(name, needed=checked and not self.facts.plan_only)
@@ -257,6 +264,11 @@ class TableReader:
                 self.discovered[name] = schema
             if self.unreachable is None:
                 self._check_name(name)
+
+    def _spec_of(self, supervisor: SupervisorName) -> Mapping[str, Any] | None:
+        """The running spec of a supervisor. Raises ConnectError if Druid cannot be reached."""
+        session_kind(self.facts.settings).check("cannot read supervisors", KafkaIngestion, span=supervisor.span)
+        return require(self.facts.druid(), KafkaIngestion).running_spec(supervisor.id)
 
     def _check_names(self, statement: SetTableProperties) -> None:
         with suppress(ConnectError):  # the next statement that uses the data source reports it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import UnsupportedError
@@ -73,6 +73,7 @@ class Snapshot(PlannerFacts):
     catalog of the database of CREATE TABLE. `listed_files` are those of the tables of SHOW TABLE EXTENDED.
     `loose_files` are the files without a table that the statement names, by their paths as written, `first_lines` those
     of a text at the LOCATION of CREATE TABLE.
+    `supervisor` is the spec of the supervisor of CREATE TABLE … FROM SUPERVISOR, None if there is none.
     `retention` are the retention rules by data source, those of all under `_default`; None if they do not matter or are
     not known. `source_segments` are the segments of data sources, also unused ones, for DROP and RESTORE PARTITION.
     """
@@ -119,6 +120,7 @@ class Snapshot(PlannerFacts):
     listed_files: Mapping[tuple[str, str], tuple[StoredFile, ...]] = field(default_factory=dict)
     loose_files: Mapping[str, LooseFile] = field(default_factory=dict)
     first_lines: tuple[str, ...] = ()
+    supervisor: Mapping[str, Any] | None = None
     retention: Mapping[str, tuple[Rule, ...]] | None = None
     source_segments: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
 

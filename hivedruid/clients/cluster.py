@@ -452,6 +452,11 @@ class DruidCluster(
             self, data_source, supervisor, whole=whole, wait_for_offsets=wait_for_offsets, feed=feed, moment=moment
         )
 
+    def running_spec(self, supervisor: str) -> Mapping[str, Any] | None:
+        from hivedruid.clients.lifecycle import running_spec
+
+        return running_spec(self, supervisor)
+
     def unparsed_values(self, data_source: str) -> UnparsedValues | None:
         """See `KafkaIngestion.unparsed_values`."""
         has_growing = self._last_analyses(data_source).timeline is None

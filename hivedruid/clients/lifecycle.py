@@ -90,6 +90,12 @@ def read_facts(
     return replace(facts, topic=topic, moment=at)
 
 
+def running_spec(cluster: DruidCluster, supervisor: str) -> Mapping[str, Any] | None:
+    """The spec of a supervisor, with references for the session's secrets; see `KafkaIngestion.running_spec`."""
+    found: Mapping[str, Any] | None = cluster.kept.hidden(Overlord(cluster.client).spec(supervisor))
+    return found
+
+
 @dataclass(frozen=True)
 class Readers:
     """The tasks of one supervisor; other tasks, also those of other supervisors, may write to its data source."""

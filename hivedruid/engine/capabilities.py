@@ -252,6 +252,9 @@ class KafkaIngestion(Protocol):
         are read from Kafka, and those at `moment` (ms); they are omitted if Kafka cannot be reached.
         """
 
+    def running_spec(self, supervisor: str) -> Mapping[str, Any] | None:
+        """The spec of a supervisor, with Druid's defaults; None if there is no such supervisor."""
+
     def change_ingestion(
         self,
         change: IngestionChange,

@@ -31,7 +31,7 @@ from hivedruid.ingestion.adopted_columns import AdoptedColumns, adopted_columns
 from hivedruid.ingestion.compare import comparable, is_same
 from hivedruid.ingestion.foreign_secrets import References
 from hivedruid.ingestion.normal_specs import consumer_value, derived_exclusions, discovers, normal_format
-from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, spec_part
+from hivedruid.ingestion.supervisor import OWNER_KEYS, spec_part
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, masked, referenced
 from hivedruid.tables.druid_tables import check_columns
@@ -263,7 +263,10 @@ def _consumer(consumer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in consumer.items():
         text = consumer_value(value)
         is_plain = (
-            isinstance(text, str) and referenced(text) is None and not is_kept(text) and masked(key, text) == text
+            isinstance(text, str)
+            and referenced(text) is None
+            and masked(key, text) == text
+            and (is_secret(key) or not is_kept(text))
         )
         if is_plain and key not in ("bootstrap.servers", DYNAMIC_PROVIDER):
             yield CONSUMER_PREFIX + key, text
@@ -310,7 +313,7 @@ def _different(keys: tuple[str, ...], ours: Any, theirs: Any) -> list[tuple[str,
 
 def _context(context: Mapping[str, Any], references: References) -> dict[str, str]:
     """The context of the tasks. Without concurrent locks they stay as they are."""
-    given = {key: value for key, value in context.items() if key not in (OWNER_TABLE, OWNER_ID, OWNER_HOME)}
+    given = {key: value for key, value in context.items() if key not in OWNER_KEYS}
     given = {CONCURRENT_LOCKS: False, **references.without_secrets(given, "context")}
     if given[CONCURRENT_LOCKS] is True:
         del given[CONCURRENT_LOCKS]

@@ -12,7 +12,7 @@ from hivedruid.catalog.properties import INGESTION_PREFIX, PROPERTIES
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
 from hivedruid.ingestion.normal_specs import derived_exclusions, normal, without_exclusions
-from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
+from hivedruid.ingestion.supervisor import OWNER_KEYS
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK
 from hivedruid.setting_types import PERIOD, seconds
@@ -147,7 +147,7 @@ def _context(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Dif
     return tuple(
         item
         for key in [*ours, *(key for key in theirs if key not in ours)]
-        if key not in (OWNER_TABLE, OWNER_ID, OWNER_HOME)
+        if key not in OWNER_KEYS
         for item in _compare(f"context.{key}", ours.get(key), theirs.get(key))
     )
 

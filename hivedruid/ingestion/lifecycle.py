@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
 from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID
@@ -33,6 +33,7 @@ from hivedruid.ingestion.offsets import Move, moves, next_offsets
 from hivedruid.ingestion.supervisor import (
     OWNER_HOME,
     OWNER_ID,
+    OWNER_KEYS,
     OWNER_TABLE,
     SUPERVISOR,
     owner_of,
@@ -43,6 +44,9 @@ from hivedruid.ingestion.supervisor import (
     task_groups,
 )
 from hivedruid.operations.changes import ChangeNotes, IngestionJob
+
+if TYPE_CHECKING:
+    from hivedruid.ingestion.adoption import Adoption
 
 Json = dict[str, Any]
 Verb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ALTER", "DROP"]
@@ -160,6 +164,8 @@ class IngestionChange:
     notes: ChangeNotes = field(default_factory=ChangeNotes)
     has_moved: bool = False
     version: DruidVersion | None = None
+    foreign: Adoption | None = None
+    """What another program started, and a START replaces: it is recorded for ROLLBACK INGESTION."""
 
     @property
     def is_submitted(self) -> bool:
@@ -186,6 +192,22 @@ def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool =
         OWNER_HOME: home,
     }
     return {**spec, "context": context, **({"suspended": True} if suspended else {})}
+
+
+def unowned(spec: Mapping[str, Any]) -> Json:
+    """A submitted spec without its owner and its state, as the catalog records it."""
+    own = {key: value for key, value in (spec.get("context") or {}).items() if key not in OWNER_KEYS}
+    context = {key: value for key, value in own.items() if (key, value) != (CONCURRENT_LOCKS, True)}
+    bare = {key: value for key, value in spec.items() if key not in ("context", "suspended")}
+    return {**bare, **({"context": context} if context else {})}
+
+
+def is_foreign(facts: IngestionFacts) -> bool:
+    """Whether another program started the supervisor that runs."""
+    running = facts.running
+    if running is None or owner_of(running) is not None:
+        return False
+    return (running.get("context") or {}).get(OWNER_HOME) != facts.home
 
 
 class OwnerError(DruidError):

@@ -13,6 +13,7 @@ SUPERVISOR = "/druid/indexer/v1/supervisor"
 OWNER_TABLE, OWNER_ID, OWNER_HOME = "hivedruid.table", "hivedruid.table.id", "hivedruid.home"
 """Keys of a supervisor's context that identify its owner: the table's name and table_id, and the home of the catalog.
 """
+OWNER_KEYS = (OWNER_TABLE, OWNER_ID, OWNER_HOME)
 
 
 def supervisor_id(table: Table) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 
-from hivedruid.catalog.kinds import KAFKA_STORAGE_HANDLER
+from hivedruid.catalog.kinds import DRUID_STORAGE_HANDLER, KAFKA_STORAGE_HANDLER
 from hivedruid.catalog.properties import TIER_COLD, TIER_HOT
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.constraints import column_constraint, table_constraint
 from hivedruid.parser.queries import parse_query
-from hivedruid.parser.statements import Statement, TableName
+from hivedruid.parser.statements import Statement, SupervisorName, TableName
 from hivedruid.parser.statements.ddl import (
     ColumnDef,
     ColumnName,
@@ -98,11 +98,20 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
             clauses.found["like_file"] = file
         else:
             clauses.found["like"] = cursor.table_name()
+    elif cursor.accept("FROM"):
+        clauses.found["supervisor"] = _supervisor(cursor, external=external)
     elif cursor.accept("("):
         constraints: list[ConstraintDef] = []
         clauses.found["columns"] = column_list(cursor, constraints)
         clauses.found["constraints"] = tuple(constraints)
     clauses.read()
+    if "supervisor" in clauses.found:
+        if "query" in clauses.found:
+            raise SemanticError(
+                "CREATE TABLE … FROM SUPERVISOR has no query", span=name.span,
+                hint="remove AS SELECT: the rows are those that the supervisor ingests",
+            )  # fmt: skip
+        clauses.found.setdefault("storage_handler", DRUID_STORAGE_HANDLER)
     if external and (file := _file_without_columns(clauses.found)) is not None:
         clauses.found["like_file"] = file
     if clauses.tiered is not None:
@@ -114,6 +123,20 @@ def _table(source: SourceStatement, cursor: Cursor, *, external: bool) -> Create
             raise SemanticError("the topic is specified twice", span=again.key_span, hint="remove the property")
         clauses.found["properties"] = (*topic, *properties)
     return CreateTable(source, name, external=external, if_not_exists=exists, **clauses.found)
+
+
+def _supervisor(cursor: Cursor, *, external: bool) -> SupervisorName:
+    """What follows FROM."""
+    start = cursor.index
+    if not cursor.accept("SUPERVISOR"):
+        cursor.fail("SUPERVISOR", hint="use FROM SUPERVISOR 'id', or AS SELECT … FROM")
+    text, token = cursor.string("the id of a supervisor")
+    if not external:
+        raise SemanticError(
+            "a table from a supervisor must be external: its data source exists without the table",
+            span=cursor.span_from(start), hint="use CREATE EXTERNAL TABLE … FROM SUPERVISOR",
+        )  # fmt: skip
+    return SupervisorName(text, cursor.span(token))
 
 
 def _like_file(cursor: Cursor) -> LikeFile | None:
@@ -133,7 +156,7 @@ def _file_without_columns(found: Mapping[str, Any]) -> LikeFile | None:
     """The LOCATION whose files have the columns of the table, if the statement has none."""
     if found.get("stored_as") not in ("parquet", "orc") or "location" not in found:
         return None
-    others = {"columns", "query", "like", "like_file", "topic_span", "storage_handler", "serde"}
+    others = {"columns", "query", "like", "like_file", "supervisor", "topic_span", "storage_handler", "serde"}
     return None if others & found.keys() else LikeFile(found["stored_as"], found["location"], found["location_span"])
 
 

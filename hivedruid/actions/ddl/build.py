@@ -66,6 +66,11 @@ def build(
         return create_as(statement, snapshot, note)
     actions = _actions(statement, snapshot, view_columns or _planned_columns(statement.source, snapshot), note)
     if note is not None:
+        if isinstance(statement, s.CreateTable) and statement.supervisor is not None and actions:
+            from hivedruid.actions.ddl.supervisors import notes
+
+            for text, span in notes(statement, snapshot):
+                note(text, span)
         for change in actions:
             for text, span in _notes(statement, change, snapshot):
                 note(text, span)
@@ -137,13 +142,15 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
     if table is None:
         return ()
     table = in_its_catalog(table, statement.name.span, snapshot)
+    supervisor = statement.supervisor.id if statement.supervisor is not None else ""
     configured = *compaction.changed(None, table, snapshot), *retention.changed(None, table, snapshot, _span(statement))
-    checked = *checks(table, snapshot.settings), *configured
+    # a running supervisor shows by itself whether the ingestion works
+    checked = *(() if supervisor else checks(table, snapshot.settings)), *configured
     verb = ingestion.verb_of(statement.properties)
     if verb is None:
-        return *checked, AddTable(table)
+        return *checked, AddTable(table, supervisor=supervisor)
     table = replace(table, table_id=snapshot.fresh_id)
-    return *checked, AddTable(table), *ingestion.with_verb(table, verb, snapshot)
+    return *checked, AddTable(table, supervisor=supervisor), *ingestion.with_verb(table, verb, snapshot)
 
 
 def _span(statement: s.CreateTable) -> Span | None:

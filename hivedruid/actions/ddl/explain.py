@@ -12,7 +12,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
 from hivedruid.actions.plan_text import indent, json_lines
 from hivedruid.actions.utility.constraints import clause
-from hivedruid.actions.utility.show import quoted, table_type
+from hivedruid.actions.utility.show import create_statement, quoted, table_type
 from hivedruid.catalog.databases import DatabaseDetails
 from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.kinds import HANDLERS
@@ -24,12 +24,14 @@ from hivedruid.secrets import masked, masked_all
 
 def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
     assert isinstance(action, c.DdlAction)
-    return [*lines_of(*_describe(action)), *_supervisor(action, settings)]
+    return [*lines_of(*_describe(action)), *_whole_statement(action), *_supervisor(action, settings)]
 
 
 def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
     assert isinstance(action, c.DdlAction)
     document = document_of(*_describe(action))
+    if isinstance(action, c.AddTable) and action.supervisor:
+        document["statement"] = create_statement(action.table)
     spec = _supervisor_spec(action, settings)
     if spec is None:
         return document
@@ -222,6 +224,14 @@ def _remove_database(action: c.RemoveDatabase) -> tuple[str, Fields]:
             {removal.table.name: f"delete data: {str(removal.delete_data).lower()}" for removal in action.tables},
         ),
     ]
+
+
+def _whole_statement(action: c.DdlAction) -> list[str]:
+    """The statement that CREATE TABLE … FROM SUPERVISOR stands for."""
+    if not isinstance(action, c.AddTable) or not action.supervisor:
+        return []
+    lines = create_statement(action.table).split("\n")
+    return indent([f"statement, from the spec of supervisor {action.supervisor}:", *indent(lines, 2)], 4)
 
 
 def _supervisor(action: c.DdlAction, settings: Mapping[str, str]) -> list[str]:

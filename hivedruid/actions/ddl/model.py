@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AddTable(Action):
-    """Add a table or view to the catalog; with `replace` it replaces a view of the same name."""
+    """Add a table or view to the catalog; with `replace` it replaces a view of the same name. `supervisor` is the one
+    whose spec has the columns and properties of the table."""
 
     table: Table
     replace: bool = False
     makes_folder: bool = True
+    supervisor: str = ""
 
     @property
     def names_only(self) -> Action | None:

@@ -33,7 +33,11 @@ def new_table(statement: s.CreateTable, snapshot: Snapshot, columns: tuple[Colum
     if statement.like is not None:
         table = _like(statement, statement.like, database, snapshot)
     else:
-        if statement.topic_span is not None:
+        if statement.supervisor is not None:
+            from hivedruid.actions.ddl.supervisors import from_supervisor
+
+            statement = from_supervisor(statement, snapshot)
+        elif statement.topic_span is not None:
             from hivedruid.tables.topic_columns import like_topic
 
             statement = like_topic(statement, snapshot.sample, snapshot.avro_schemas, snapshot.settings)

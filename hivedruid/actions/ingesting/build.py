@@ -3,8 +3,9 @@ now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ingesting.model import ChangeIngestion, ForgetSpecs
@@ -185,7 +186,7 @@ def _planned(
 ) -> IngestionChange:
     spec = supervisor_spec(table, snapshot.settings)
     if verb == "START":
-        return lifecycle.start(table, spec, facts)
+        return _started(table, spec, facts, snapshot, span)
     if verb == "RESET":
         return _reset(table, spec, facts, target, span)
     if verb == "STOP":
@@ -200,6 +201,21 @@ def _planned(
         return build_change(table, facts)
     except SemanticError as error:
         raise error.at(span) from None
+
+
+def _started(table: Table, spec: Json, facts: IngestionFacts, snapshot: Snapshot, span: Span | None) -> IngestionChange:
+    """START. If it would replace the spec of another program, that is confirmed, and recorded as the earlier one."""
+    change = lifecycle.start(table, spec, facts)
+    if not change.differences or facts.running is None or not lifecycle.is_foreign(facts):
+        return change
+    from hivedruid.ingestion.adoption import adoption
+
+    try:
+        foreign = adoption(supervisor_id(table), facts.running, snapshot.settings, {})
+    except UnsupportedError as error:
+        raise error.at(span) from None
+    named = replace(foreign.table, database=table.database, name=table.name, table_id=table.table_id)
+    return replace(change, needs_consent=True, foreign=replace(foreign, table=named))
 
 
 def _reset(
@@ -262,6 +278,10 @@ def _check_offsets(offsets: Offsets, facts: IngestionFacts, span: Span | None) -
             )
 
 
+def _differs(earlier: Mapping[str, Any], now: Json) -> bool:
+    return bool(differences(earlier, now)) or (earlier.get("context") or {}) != now.get("context", {})
+
+
 def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot: Snapshot) -> tuple[Action, ...]:
     """Restore the newest spec whose tasks ran and that differs from the table's current one.
 
@@ -270,7 +290,7 @@ def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot:
     now = supervisor_spec(table, snapshot.settings)
     is_begun = facts.begun is not None and facts.begun.change.rolls_back
     for sent in facts.specs:
-        if is_begun or (sent.worked and differences(sent.spec, now)):
+        if is_begun or (sent.worked and _differs(sent.spec, now)):
             after = replace(
                 table,
                 columns=sent.table.columns,

@@ -12,18 +12,21 @@ from hivedruid.actions.ingesting.model import ChangeIngestion, CheckIngestion, C
 from hivedruid.actions.model import Action
 from hivedruid.actions.services import Services
 from hivedruid.catalog.ingestions import Ingestions
+from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
-from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError, Request, Step
+from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError, Request, Step, unowned
 from hivedruid.ingestion.model import offset_list
 from hivedruid.ingestion.offsets import Move, summary
-from hivedruid.ingestion.supervisor import SUPERVISOR
+from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_id
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import ChangeNotes, IngestionJob, rerun_statement, statement_name
 from hivedruid.operations.owner import is_running, owned
 from hivedruid.operations.store import Operations
 from hivedruid.setting_types import seconds
 
+MOST_PATHS = 8
+"""The differences that a question names."""
 TIMEOUT = "hivedruid.ingestion.timeout"
 
 
@@ -49,11 +52,13 @@ def run(action: Action, services: Services) -> None:
 def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     change = action.change
     _note_differences(change, services)
-    _ask(change, services)
-    if change.spec is not None:
-        bare = {key: value for key, value in change.spec.items() if key not in ("context", "suspended")}
-        ingestions = Ingestions(services.catalog)
-        ingestions.record_spec(change.table, bare, datetime.now(UTC).isoformat(timespec="seconds"))
+    try:
+        _ask(change, services)
+    except ExecutionError:
+        if action.before is not None:
+            services.catalog.replace(action.before)
+        raise
+    _record_specs(change, services)
     changes = Changes(services.catalog)
     if all(isinstance(step, Await) for step in change.steps):
         moved = _run_steps(action, services, None)
@@ -69,6 +74,22 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     if moved:
         places = offset_list({move.partition: move.after for move in moved})
         services.note(f"{change.table.full_name} continues reading at {places}; {summary(moved)}")
+
+
+def _record_specs(change: IngestionChange, services: Services) -> None:
+    """Record the spec before it is submitted, and before it the one of another program that it replaces."""
+    if change.spec is None:
+        return
+    ingestions, now = Ingestions(services.catalog), datetime.now(UTC).isoformat(timespec="seconds")
+    if (foreign := change.foreign) is not None:
+        ingestions.record_spec(foreign.table, supervisor_spec(foreign.table, services.settings), now)
+        ingestions.mark_working(change.table.table_id)
+        for place, variable in foreign.variables.items():
+            services.note(
+                f"{place} of the former spec is a secret in plain text, which is not recorded: ROLLBACK INGESTION"
+                f" restores a reference to the environment variable {variable}"
+            )
+    ingestions.record_spec(change.table, unowned(change.spec), now)
 
 
 def _finish(change: IngestionChange, services: Services, own: IngestionJob | None, error: str = "") -> None:
@@ -178,9 +199,27 @@ def _ask(change: IngestionChange, services: Services) -> None:
     """Raises ExecutionError if the user does not confirm."""
     if not change.needs_consent:
         return
+    if change.foreign is not None:
+        _ask_foreign(change, services)
+        return
     question = f"RESET of {change.table.full_name}: {summary(change.moves)}"
     if not services.confirm(question):
         raise ExecutionError(f"{question}; nothing was changed", hint="confirm at the prompt, or pass --yes")
+
+
+def _ask_foreign(change: IngestionChange, services: Services) -> None:
+    id_, paths = supervisor_id(change.table), [item.path for item in change.differences]
+    more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
+    question = (
+        f"START of {change.table.full_name}: supervisor {id_} was started by another program, and the table would change"
+        f" its spec: {', '.join(paths[:MOST_PATHS])}{more}"
+    )
+    if not services.confirm(question):
+        raise ExecutionError(
+            f"{question}; nothing was submitted",
+            hint="confirm at the prompt, or pass --yes; a table with the same spec: CREATE EXTERNAL TABLE … FROM"
+            f" SUPERVISOR '{id_}'",
+        )
 
 
 def _ask_again(change: IngestionChange, planned: tuple[Move, ...], services: Services) -> None:

@@ -60,6 +60,14 @@ class TableName:
 
 
 @dataclass(frozen=True)
+class SupervisorName:
+    """The id of a supervisor in Druid, as a quoted string, with its position."""
+
+    id: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
 class Query(Statement):
     """SELECT in any form: a select, set operation, VALUES or WITH … SELECT, as sqlglot's tree.
 

@@ -9,7 +9,7 @@ from hivedruid.catalog.constraints import ConstraintKind
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Fact, Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, SupervisorName, TableName
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -121,6 +121,7 @@ class CreateTable(Statement):
     `serde` holds ROW FORMAT and SERDEPROPERTIES under Hive's names (`field.delim`, `serialization.lib`, …).
     `like` is the table of CREATE TABLE … LIKE, which has no columns and no query of its own. `topic_span` is the topic
     of CREATE TABLE … LIKE TOPIC, which is the property kafka.topic. `iceberg_span` is that of STORED BY ICEBERG.
+    `supervisor` is that of FROM SUPERVISOR, whose spec has the columns and properties.
     `like_file` is the file of LIKE FILE, or the LOCATION of a table without columns. `constraints` are those beside the
     columns.
     """
@@ -150,6 +151,7 @@ class CreateTable(Statement):
     like: TableName | None = None
     topic_span: Span | None = None
     like_file: LikeFile | None = None
+    supervisor: SupervisorName | None = None
 
 
 @dataclass(frozen=True)
