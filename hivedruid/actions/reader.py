@@ -20,7 +20,7 @@ from hivedruid.druid.limits import NO_LIMITS
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import ConnectError
-from hivedruid.ingestion.supervisor import spec_part
+from hivedruid.ingestion.supervisor import spec_part, supervisor_id
 from hivedruid.parser.loose_files import FOLDER
 from hivedruid.parser.statements import Query, Statement, SupervisorName, TableName
 
@@ -244,6 +244,8 @@ class TableReader:
 
         if isinstance(value, LoosePath):
             self.loose_files[value.path] = self._loose_file(value.path, value.folder)
+        if isinstance(value, SupervisorName) and (table := self._table_of(value)) is not None:
+            self.table(table.database, table.name, rows=False)
         if isinstance(value, TableName):
             self.table((value.database or self.facts.database).lower(), value.name.lower(), rows=False)
         elif isinstance(value, exp.Expr):
@@ -269,6 +271,11 @@ class TableReader:
         """The running spec of a supervisor. Raises ConnectError if Druid cannot be reached."""
         session_kind(self.facts.settings).check("cannot read supervisors", KafkaIngestion, span=supervisor.span)
         return require(self.facts.druid(), KafkaIngestion).running_spec(supervisor.id)
+
+    def _table_of(self, supervisor: SupervisorName) -> Table | None:
+        """The table of the home whose ingestion is that supervisor."""
+        tables = self.facts.catalog.ingesting_tables()
+        return next((t for t in tables if has_ingestion(t.properties) and supervisor_id(t) == supervisor.id), None)
 
     def _check_names(self, statement: SetTableProperties) -> None:
         with suppress(ConnectError):  # the next statement that uses the data source reports it

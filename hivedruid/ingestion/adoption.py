@@ -33,7 +33,7 @@ from hivedruid.ingestion.foreign_secrets import References
 from hivedruid.ingestion.normal_specs import consumer_value, derived_exclusions, discovers, normal_format
 from hivedruid.ingestion.supervisor import OWNER_KEYS, spec_part
 from hivedruid.parser.statements.ddl import Property
-from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, masked, referenced
+from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced
 from hivedruid.tables.druid_tables import check_columns
 from hivedruid.tables.kafka_feed import check_druid_properties, fields_of_columns
 from hivedruid.tables.property_checks import validate

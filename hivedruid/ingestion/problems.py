@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hivedruid.catalog.properties import INGESTION_PREFIX, SUPERVISOR_ID, TOPIC_PATTERN, has_ingestion
+from hivedruid.catalog.properties import INGESTION_PREFIX, has_ingestion
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import Partition, Task
 from hivedruid.ingestion.offsets import next_offsets
@@ -223,7 +223,7 @@ def _waiting_tasks(one: Ingestion, overview: Overview) -> Iterator[Problem]:
 
 def _topic(one: Ingestion, _: Overview) -> Iterator[Problem]:
     if one.topic_problem:
-        repair = f"-- create the topic {one.topic} again, or STOP INGESTION {_name(one)}"
+        repair = f"-- create the topic {one.topic} again, or {_statement('STOP', one)}"
         yield Problem(one.name, "topic not found", one.topic_problem, f"topic {one.topic}", repair)
 
 
@@ -405,7 +405,8 @@ def sql_name(*parts: str) -> str:
 
 
 def _statement(verb: str, one: Ingestion) -> str:
-    return f"{verb} INGESTION {_name(one)}"
+    named = one.table is not None and has_ingestion(one.table.properties)
+    return f"{verb} INGESTION {_name(one) if named or one.supervisor is None else literal(one.supervisor.id)}"
 
 
 def _show_tasks(one: Ingestion) -> str:
@@ -413,7 +414,7 @@ def _show_tasks(one: Ingestion) -> str:
 
 
 def _reset(one: Ingestion) -> str:
-    return f"{_statement('RESET', one)} TO EARLIEST" if one.table is not None else _adopting(one)
+    return f"{_statement('RESET', one)} TO EARLIEST"
 
 
 def _faster(one: Ingestion) -> str:
@@ -430,19 +431,14 @@ def _faster(one: Ingestion) -> str:
 
 
 def _adopting(one: Ingestion) -> str:
-    """The statement that creates a table over the supervisor's data source, which can then stop and start it."""
+    """The statement that makes a table with the spec of the supervisor, which can then stop and start it."""
     if one.supervisor is None or one.table is not None:
-        return f"-- set kafka.topic and kafka.bootstrap.servers of {one.name}, then STOP INGESTION {_name(one)}"
-    consumer = one.supervisor.io_config.get("consumerProperties") or {}
-    properties = {
-        "druid.datasource": one.supervisor.data_source,
-        **({SUPERVISOR_ID: one.supervisor.id} if one.supervisor.id != one.supervisor.data_source else {}),
-        TOPIC_PATTERN if one.supervisor.io_config.get("topicPattern") else "kafka.topic": one.topic,
-        "kafka.bootstrap.servers": str(consumer.get("bootstrap.servers", "")),
-    }
+        return _statement("STOP", one)
+    if one.supervisor.type != "kafka":
+        kind = one.supervisor.type
+        return f"-- change supervisor {one.supervisor.id} where it was posted: tables do not ingest from {kind}"
     name = re.sub(r"\W", "_", one.supervisor.id.lower(), flags=re.ASCII)
-    listed = ", ".join(f"{literal(key)} = {literal(redact(value))}" for key, value in properties.items())
-    return f"CREATE EXTERNAL TABLE `{name}` STORED BY 'druid' TBLPROPERTIES ({listed})"
+    return f"CREATE EXTERNAL TABLE `{name}` FROM SUPERVISOR {literal(one.supervisor.id)}"
 
 
 def _listed(partitions: Sequence[Partition]) -> str:

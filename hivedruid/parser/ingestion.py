@@ -9,7 +9,7 @@ from sqlglot import TokenType
 
 from hivedruid.errors import ParseError, SemanticError, Span, did_you_mean
 from hivedruid.parser.clauses import like_pattern, quoted_id, where_state
-from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements import Statement, SupervisorName, TableName
 from hivedruid.parser.statements.ingesting import AlterIngestion, IngestionVerb, ResetTarget, ResetTo
 from hivedruid.parser.statements.watching import (
     KillTask,
@@ -37,7 +37,8 @@ _MAX_OFFSET = 2**63 - 1
 
 
 def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
-    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION table, the verb included."""
+    """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT | RESET INGESTION table, the verb included; all but START also
+    with the quoted id of a supervisor."""
     verb = cast("IngestionVerb", cursor.word())
     if cursor.word(1) == "STREAM" and verb in ("START", "STOP", "WAIT"):
         from hivedruid.parser.streaming import parse_change
@@ -48,7 +49,7 @@ def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
         what = ("INGESTION", "STREAM") if verb in ("START", "STOP", "WAIT") else ("INGESTION",)
         close = did_you_mean(cursor.word(), what)
         cursor.fail(" or ".join(what), hint=close or f"use {verb} INGESTION table")
-    name = cursor.table_name()
+    name = _ingestion_name(cursor, verb)
     span = cursor.span_from(0)
     target = None
     if verb == "RESET" and not cursor.at_end:
@@ -57,6 +58,21 @@ def parse_ingestion(source: SourceStatement, cursor: Cursor) -> Statement:
         target = reset_target(cursor)
     cursor.end()
     return AlterIngestion(source, name, verb, target, span)
+
+
+def _ingestion_name(cursor: Cursor, verb: IngestionVerb) -> TableName | SupervisorName:
+    """A table, or the quoted id of a supervisor."""
+    token = cursor.current
+    if token is None or token.token_type != TokenType.STRING:
+        return cursor.table_name()
+    text, token = cursor.string("the id of a supervisor")
+    if verb == "START":
+        raise SemanticError(
+            "a supervisor cannot be started by its id: only a table has the spec to submit", span=cursor.span(token),
+            hint="RESUME INGESTION 'id' continues a suspended supervisor; CREATE EXTERNAL TABLE … FROM SUPERVISOR 'id'"
+            " makes a table with its spec",
+        )  # fmt: skip
+    return SupervisorName(text, cursor.span(token))
 
 
 def is_reset(source: SourceStatement, end: int) -> bool:

@@ -11,7 +11,8 @@ from uuid import uuid4
 import pytest
 
 from hivedruid.clients import wire
-from hivedruid.errors import SemanticError
+from hivedruid.errors import ExecutionError, SemanticError
+from hivedruid.ingestion.compare import as_accepted
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from hivedruid.session import Session
 from tests.support.ingestion import IngestionHome, Row, record, until
@@ -30,23 +31,28 @@ class Foreign:
         self.home = home
 
     def post(
-        self, dimensions: list[Any], transforms: Mapping[str, Any] | None = None, *, rollup: bool = False, **io: Any
-    ) -> str:
+        self, dimensions: list[Any], transforms: Mapping[str, Any] | None = None, *, rollup: bool = False,
+        name: str = "", schema: Mapping[str, Any] | None = None, context: Mapping[str, Any] | None = None, **io: Any,
+    ) -> str:  # fmt: skip
         """Post a supervisor that reads from the beginning, and reacts without delay; returns its data source."""
-        name = f"theirs_{uuid4().hex[:12]}"
+        name = name or f"theirs_{uuid4().hex[:12]}"
         self.home.sources[name] = name
-        schema = {
+        data_schema = {
             "dataSource": name, "timestampSpec": {"column": "time", "format": "auto"},
             "dimensionsSpec": {"dimensions": dimensions}, "metricsSpec": [],
             "granularitySpec": {"segmentGranularity": "DAY", "queryGranularity": "NONE", "rollup": rollup},
-            **({"transformSpec": transforms} if transforms else {}),
+            **({"transformSpec": transforms} if transforms else {}), **(schema or {}),
         }  # fmt: skip
         feed = {
             "consumerProperties": {"bootstrap.servers": self.home.services.kafka}, "inputFormat": {"type": "json"},
             "useEarliestOffset": True, "startDelay": "PT0S", "period": "PT1S", **io,
         }  # fmt: skip
         tuning = {"type": "kafka", "offsetFetchPeriod": "PT1S", "maxSavedParseExceptions": 10}
-        spec = {"type": "kafka", "spec": {"dataSchema": schema, "ioConfig": feed, "tuningConfig": tuning}}
+        spec: dict[str, Any] = {
+            "type": "kafka",
+            "spec": {"dataSchema": data_schema, "ioConfig": feed, "tuningConfig": tuning},
+        }
+        spec |= {"context": context} if context else {}
         self.home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
         return name
 
@@ -78,8 +84,7 @@ def test_a_supervisor_of_several_topics(foreign: Foreign, topics: Topics) -> Non
     pattern = f"{prefix}[ab]_\\w+"
     theirs = foreign.post(["id"], topicPattern=pattern)
     repair = foreign.problem(theirs, "no table")["repair"]
-    assert f"'druid.kafka.ingestion.topicPattern' = '{prefix}[ab]_\\\\w+'" in repair
-    until(lambda: theirs in home.session.druid().data_sources(), "the data source of the first records")
+    assert repair == f"CREATE EXTERNAL TABLE `{theirs}` FROM SUPERVISOR '{theirs}'"
     home.run(repair)
     created = home.session.catalog.get("default", theirs)
     assert created.properties["druid.kafka.ingestion.topicPattern"] == pattern
@@ -108,6 +113,92 @@ def _with_offsets(home: IngestionHome, name: str) -> dict[str, str] | None:
     found = (re.fullmatch(r"(\w+)=(.*)", row["col_name"]) for row in home.run(f"DESCRIBE EXTENDED {name}"))
     lines = {match[1]: match[2] for match in found if match is not None}
     return lines if "latestOffsets" in lines else None
+
+
+def test_a_table_takes_over_a_supervisor(foreign: Foreign, topics: Topics) -> None:
+    """The data source may not exist yet. START of the same spec submits nothing; another one is confirmed, and ROLLBACK
+    restores the former; a supervisor without a table is stopped by its id."""
+    home = foreign.home
+    topic = topics.new([{"ts": "2015-09-12T00:00:00Z", "id": str(n), "n": n} for n in range(5)])
+    stamp = {"timestampSpec": {"column": "ts", "format": "iso"}}
+    no_bitmap = {"type": "string", "name": "id", "createBitmapIndex": False}
+    theirs = foreign.post(
+        [no_bitmap, {"type": "long", "name": "n"}, {"type": "json", "name": "Nested"}], topic=topic, taskDuration="PT20M",
+        schema=stamp, context={"priority": 80},
+    )  # fmt: skip
+    posted = home.overlord.spec(theirs)
+    (first,) = [line["Explain"] for line in home.run(f"EXPLAIN CREATE EXTERNAL TABLE t FROM SUPERVISOR '{theirs}'")
+                if line["Explain"].strip().startswith("CREATE")]  # fmt: skip
+    assert first.strip() == "CREATE EXTERNAL TABLE `default`.`t` ("
+    home.run(f"CREATE EXTERNAL TABLE t FROM SUPERVISOR '{theirs}'")
+    shown = "\n".join(line["createtab_stmt"] for line in home.run("SHOW CREATE TABLE t"))
+    assert "'druid.spec.context.priority'='80'" in shown
+    assert "'druid.kafka.ingestion.taskDuration'='PT1200S'" in shown
+
+    def run(text: str) -> list[str]:
+        """The questions of a statement."""
+        home.asked.clear()
+        home.run(text)
+        return list(home.asked)
+
+    assert run("START INGESTION t") == []
+    assert home.overlord.spec(theirs) == posted
+    home.run("WAIT INGESTION t")
+    home.sources["t"] = theirs
+    home.expect("t", {str(n): 1 for n in range(5)})
+    assert home.session.catalog.get("default", "t").column("nested") is not None
+
+    home.run("DROP TABLE t")  # stops what the table had started, and keeps the rows
+    until(lambda: home.overlord.spec(theirs) is None, "the end of the supervisor")
+    again = foreign.post([no_bitmap], topic=topic, name=theirs, schema=stamp)
+    home.run(f"CREATE EXTERNAL TABLE t (`__time` timestamp, id string) STORED BY 'druid' TBLPROPERTIES ("
+             f"'druid.datasource' = '{again}', 'kafka.topic' = '{topic}', 'druid.rollup' = 'false',"
+             f" 'kafka.bootstrap.servers' = '{home.services.kafka}', 'druid.timestamp.column' = 'ts')")  # fmt: skip
+    posted = home.overlord.spec(theirs)
+    with (
+        Session(home.folder, hiveconf=home.conf, note=home.notes.append, confirm=lambda _: False) as careful,
+        pytest.raises(ExecutionError, match=r"useEarliestOffset.*nothing was submitted"),
+    ):
+        careful.execute(next(iter(careful.statements("START INGESTION t"))))
+    assert home.overlord.spec(theirs) == posted
+    (question,) = run("START INGESTION t")
+    assert question.startswith(f"START of default.t: supervisor {theirs} was started by another program")
+    changed = home.overlord.spec(theirs)
+    assert changed is not None
+    assert changed["context"]["hivedruid.table"] == "default.t"
+    home.run("ALTER TABLE t ROLLBACK INGESTION")
+    restored = home.overlord.spec(theirs)
+    assert restored is not None
+    assert posted is not None
+    assert as_accepted(restored) == as_accepted(posted)
+    home.run(f"SUSPEND INGESTION '{theirs}'")  # as by the name of the table
+    assert home.ingestion("t")["state"] == "SUSPENDED"
+    home.run("STOP INGESTION t")
+
+    foreign.post(["id"], topic=topic, name=theirs, schema=stamp)
+    home.run(f"CREATE EXTERNAL TABLE plain STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{theirs}')")
+    with pytest.raises(SemanticError, match="only a table has the spec"):
+        home.run(f"START INGESTION '{theirs}'")
+    home.run("DROP TABLE t")
+
+
+def test_a_supervisor_is_stopped_by_its_id(foreign: Foreign, topics: Topics) -> None:
+    home = foreign.home
+    theirs = foreign.post(["id"], topic=topics.new([record(n) for n in range(3)]))
+    home.sources["x"] = theirs
+    home.run(f"WAIT INGESTION '{theirs}'")
+    home.expect("x", {str(n): 1 for n in range(3)})
+    home.run(f"RESET INGESTION '{theirs}' TO EARLIEST")
+    assert home.asked[-1].startswith(f"RESET of '{theirs}': 0 records are lost, 3 records are read again")
+    home.run(f"WAIT INGESTION '{theirs}'")
+    home.expect("x", {str(n): 2 for n in range(3)})
+    home.run(f"SUSPEND INGESTION '{theirs}'")
+    home.run(f"RESUME INGESTION '{theirs}'")
+    home.run(f"STOP INGESTION '{theirs}'")
+    assert home.overlord.spec(theirs) is None
+    with pytest.raises(SemanticError, match=f"there is no supervisor '{theirs}'"):
+        home.run(f"STOP INGESTION '{theirs}'")
+    assert home.run("SHOW JOBS") == []
 
 
 def test_expressions_that_druid_misreads(foreign: Foreign, topics: Topics) -> None:

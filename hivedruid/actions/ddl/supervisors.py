@@ -58,7 +58,7 @@ def notes(statement: CreateTable, snapshot: Snapshot) -> Iterator[tuple[str, Spa
                 statement.supervisor.span,
             )
     if running.get("suspended"):
-        yield f"supervisor {id_} is suspended; START or RESUME INGESTION lets it read", None
+        yield f"supervisor {id_} is suspended, and reads again after RESUME INGESTION", None
     if owner_of(running) is not None:
         context = running["context"]
         yield (

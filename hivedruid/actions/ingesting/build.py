@@ -23,7 +23,7 @@ from hivedruid.ingestion.compare import differences
 from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts, Json
 from hivedruid.ingestion.model import Offsets
 from hivedruid.ingestion.supervisor import owner_of, supervisor_id
-from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements import Statement, SupervisorName
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.parser.statements.ingesting import AlterIngestion, IngestingStatement, ResetTarget
 
@@ -38,7 +38,10 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...]:
     from hivedruid.actions.lookup import find_table
 
-    table = find_table(statement.name, snapshot)
+    if isinstance(statement.name, SupervisorName):
+        table = _table_of(statement.name, snapshot)
+    else:
+        table = find_table(statement.name, snapshot)
     if not table.has_data_source or not has_ingestion(table.properties):
         raise SemanticError(
             f"cannot {statement.verb} the ingestion: {table.full_name} is not a Druid table with kafka.topic",
@@ -49,6 +52,27 @@ def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...
     if statement.verb == "ROLLBACK":
         return _roll_back(table, facts, statement.span, snapshot)
     return (ChangeIngestion(_change(statement.verb, table, facts, snapshot, statement.target, statement.span)),)
+
+
+def _table_of(supervisor: SupervisorName, snapshot: Snapshot) -> Table:
+    """The table of a supervisor, or one that has its spec and is in no catalog: it has no database and no id."""
+    for table in snapshot.tables.values():
+        if supervisor_id(table) == supervisor.id:
+            return table
+    facts = snapshot.ingestions.get(("", supervisor.id))
+    if facts is None:
+        session_kind(snapshot.settings).check("cannot change the supervisor", KafkaIngestion, span=supervisor.span)
+    if facts is None or facts.running is None:
+        raise SemanticError(
+            f"there is no supervisor '{supervisor.id}'", span=supervisor.span,
+            hint="run SHOW INGESTIONS to list the supervisors: those without a table are listed by their ids",
+        )  # fmt: skip
+    from hivedruid.ingestion.adoption import adoption
+
+    try:
+        return replace(adoption(supervisor.id, facts.running, snapshot.settings, {}).table, name=supervisor.id)
+    except UnsupportedError as error:
+        raise error.at(supervisor.span) from None
 
 
 def verb_of(properties: Iterable[Property]) -> Property | None:

@@ -16,10 +16,10 @@ from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import find
 from hivedruid.errors import ConnectError, SemanticError
 from hivedruid.ingestion.lifecycle import IngestionFacts
-from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of, supervisor_id
+from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, owner_of, spec_part, supervisor_id
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import IngestionJob
-from hivedruid.parser.statements import Statement
+from hivedruid.parser.statements import Statement, SupervisorName
 from hivedruid.parser.statements import ddl as s
 from hivedruid.parser.statements.ingesting import AlterIngestion
 
@@ -59,6 +59,9 @@ def _concerned(
         if verb_of(statement.properties) is not None:
             yield (statement.name.database or facts.database, statement.name.name), None, IngestionRecord()
         return
+    if isinstance(statement, AlterIngestion) and isinstance(statement.name, SupervisorName) and not tables:
+        yield ("", statement.name.id), None, IngestionRecord()
+        return
     candidates = dropped if isinstance(statement, s.DropDatabase) else tables.values()
     says_verb = verb_of(getattr(statement, "properties", ())) is not None
     has_verb = says_verb or isinstance(statement, AlterIngestion | s.DropTable | s.DropDatabase)
@@ -72,14 +75,13 @@ def _concerned(
 
 def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) -> IngestionFacts | None:
     """The ingestion of one table, from Druid, Kafka and the catalog; None if the engine does not ingest from Kafka."""
-    data_source = table.data_source if table else _given(statement, "druid.datasource", ".".join(key))
-    supervisor = supervisor_id(table) if table else _given(statement, SUPERVISOR_ID, data_source)
     verb: str | None = None
     if isinstance(statement, AlterIngestion):
         verb = statement.verb
     elif given := verb_of(getattr(statement, "properties", ())):
         verb = given.value.upper()
-    spec, moment = None, None
+    spec: Mapping[str, Any] | None = None
+    moment = None
     if (
         table is not None
         and has_ingestion(table.properties)
@@ -91,18 +93,32 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     ingestion = find(facts.druid(), KafkaIngestion)
     if ingestion is None:
         return None
+    if table is not None:
+        data_source, supervisor = table.data_source, supervisor_id(table)
+    elif named := _supervisor_of(statement):
+        running = ingestion.running_spec(named.id) or {}
+        data_source, supervisor = str(spec_part(running, "dataSchema").get("dataSource") or named.id), named.id
+        if verb in ("RESET", "WAIT"):
+            spec, moment = running or None, _moment(statement, facts)
+    else:
+        data_source = _given(statement, "druid.datasource", ".".join(key))
+        supervisor = _given(statement, SUPERVISOR_ID, data_source)
     known = ingestion.ingestion_facts(
         data_source, supervisor, whole=whole, wait_for_offsets=verb == "RESET", feed=spec, moment=moment
     )
     known = replace(known, home=catalog_name(facts.home, facts.catalog))
-    if table is None:
-        return known
     ingestions = Ingestions(facts.catalog)
     owner = owner_of(known.running)
     if owner is not None and known.running is not None and not ingestions.is_known(owner):
         known = replace(known, running=_unsigned(known.running, known.home))
-    specs = ingestions.specs(table.table_id) if verb == "ROLLBACK" else ()
+    specs = ingestions.specs(table.table_id) if verb == "ROLLBACK" and table is not None else ()
     return replace(known, specs=specs)
+
+
+def _supervisor_of(statement: Statement) -> SupervisorName | None:
+    """The supervisor that a statement names by its id."""
+    named = statement.name if isinstance(statement, AlterIngestion) else getattr(statement, "supervisor", None)
+    return named if isinstance(named, SupervisorName) else None
 
 
 def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:

@@ -60,7 +60,9 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
         raise
     _record_specs(change, services)
     changes = Changes(services.catalog)
-    if all(isinstance(step, Await) for step in change.steps):
+    if not change.table.table_id:  # a supervisor without a table, of which the catalog has no record
+        moved = _run_steps(action, services, None)
+    elif all(isinstance(step, Await) for step in change.steps):
         moved = _run_steps(action, services, None)
         if change.verb != "WAIT":
             _finish(change, services, None)
@@ -132,14 +134,12 @@ def _run_steps(
     def on_offsets(planned: tuple[Move, ...]) -> None:
         nonlocal job
         _ask_again(change, planned, services)
-        assert job is not None
         offsets = {str(move.partition): move.after for move in planned}
-        job = changes.note(job, job.state, replace(job.change, offsets=offsets))
+        job = job and changes.note(job, job.state, replace(job.change, offsets=offsets))
 
     def on_step() -> None:
         nonlocal job
-        if isinstance(change.steps[progress.done], MoveOffsets):
-            assert job is not None
+        if isinstance(change.steps[progress.done], MoveOffsets) and job is not None:
             job = changes.note(job, "moved", job.change)
         progress.step()
 
@@ -153,6 +153,8 @@ def _run_steps(
             on_step=on_step,
         )
     except OwnerError as error:
+        if not table_id:
+            raise
         _finish(replace(change, started=False), services, job, error.message)
         raise
     except HiveDruidError as error:
@@ -163,6 +165,8 @@ def _run_steps(
                 changes.refuse(job, error.message)
             if action.before is not None:
                 services.catalog.replace(action.before)
+        elif not table_id:
+            pass
         elif all(isinstance(step, Await) for step in change.steps[progress.done :]) and change.verb != "WAIT":
             # all requests were sent; Druid continues without us, or reports why not
             _finish(change, services, job)
@@ -211,8 +215,8 @@ def _ask_foreign(change: IngestionChange, services: Services) -> None:
     id_, paths = supervisor_id(change.table), [item.path for item in change.differences]
     more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
     question = (
-        f"START of {change.table.full_name}: supervisor {id_} was started by another program, and the table would change"
-        f" its spec: {', '.join(paths[:MOST_PATHS])}{more}"
+        f"START of {change.table.full_name}: supervisor {id_} was started by another program, and the table would"
+        f" change its spec: {', '.join(paths[:MOST_PATHS])}{more}"
     )
     if not services.confirm(question):
         raise ExecutionError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hivedruid.errors import Span
-from hivedruid.parser.statements import Fact, Statement, TableName
+from hivedruid.parser.statements import Fact, Statement, SupervisorName, TableName
 
 IngestionVerb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ROLLBACK"]
 ResetTo = Literal["EARLIEST", "LATEST", "OFFSETS", "TIMESTAMP"]
@@ -27,13 +27,13 @@ class ResetTarget:
 @dataclass(frozen=True)
 class AlterIngestion(Statement):
     """START | STOP | SUSPEND | RESUME | HANDOFF | WAIT INGESTION table; RESET INGESTION table [TO …]; ALTER TABLE table
-    ROLLBACK INGESTION.
+    ROLLBACK INGESTION. All but the last and START also name a supervisor by its id.
 
     `target` is the position of RESET; None: the position given by the table's useEarliestOffset.
     """
 
     needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions"})
-    name: TableName
+    name: TableName | SupervisorName
     verb: IngestionVerb
     target: ResetTarget | None = None
     span: Span | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from hivedruid.actions.utility.show import create_statement
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
-from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.ingestion.adoption import Adoption, adoption
 from hivedruid.ingestion.compare import changes
 from hivedruid.ingestion.lifecycle import IngestionFacts, start
@@ -21,7 +19,7 @@ from hivedruid.parser import parse
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.script import SourceStatement
 from hivedruid.tables.definition import define_table
-from tests.unit.ingestion.foreign_specs import SPECS, consumer, dimensions, inputs, metrics, posted
+from tests.unit.ingestion.foreign_specs import SPECS
 
 Json = dict[str, Any]
 
@@ -112,7 +110,7 @@ def test_a_changed_value_is_a_difference(name: str) -> None:
     spec = SPECS[name]
     again = supervisor_spec(pasted(spec), {})
     for place, value in leaves(spec["spec"]):
-        if value in ("kafka",) or place[-1] in ("taskCount",) and "autoScalerConfig" in spec["spec"]["ioConfig"]:
+        if value in ("kafka",) or (place[-1] in ("taskCount",) and "autoScalerConfig" in spec["spec"]["ioConfig"]):
             continue
         other = copy.deepcopy(spec)
         if not put(other["spec"], place, "another" if isinstance(value, str) else 77 if not isinstance(value, bool) else not value):

@@ -128,22 +128,14 @@ def test_names_that_need_quotes_get_them() -> None:
 
 
 def test_a_supervisor_that_nobody_started_is_adopted_by_a_table() -> None:
-    problem = only(running(table=None, supervisor=supervisor("theirs"), started=False))
-    assert (problem.subject, problem.problem) == ("theirs", "no table")
-    assert problem.repair == (
-        "CREATE EXTERNAL TABLE `theirs` STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'theirs', "
-        "'kafka.topic' = 'edits', 'kafka.bootstrap.servers' = 'kafka:9092')"
-    )
+    problem = only(running(table=None, supervisor=supervisor("Their's"), started=False))
+    assert (problem.subject, problem.problem) == ("Their's", "no table")
+    assert problem.repair == r"CREATE EXTERNAL TABLE `their_s` FROM SUPERVISOR 'Their\'s'"
 
 
-def test_a_supervisor_of_several_topics_is_adopted_with_its_pattern() -> None:
-    problem = only(
-        running(table=None, supervisor=supervisor("theirs", topic=None, topicPattern=r"p\d'?"), started=False)
-    )
-    assert problem.repair == (
-        "CREATE EXTERNAL TABLE `theirs` STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'theirs', "
-        r"'druid.kafka.ingestion.topicPattern' = 'p\\d\'?', 'kafka.bootstrap.servers' = 'kafka:9092')"
-    )
+def test_a_supervisor_of_another_stream_is_not_adopted() -> None:
+    kinesis = replace(supervisor("theirs"), type="kinesis")
+    assert only(running(table=None, supervisor=kinesis, started=False)).repair.startswith("-- ")
 
 
 def test_offsets_of_several_topics_are_compared_by_topic() -> None:
