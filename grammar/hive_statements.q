@@ -71,6 +71,10 @@ CREATE TABLE t LIKE other;
 CREATE TEMPORARY TABLE t LIKE db.other;
 CREATE EXTERNAL TABLE t LIKE TOPIC 'edits' TBLPROPERTIES ('kafka.bootstrap.servers' = 'localhost:9092');
 CREATE TABLE t LIKE FILE PARQUET '/data/part-0.parquet';
+-- rule: create_table_from
+CREATE EXTERNAL TABLE IF NOT EXISTS db.t FROM SUPERVISOR 'edits';
+-- rule: supervised_clause
+CREATE EXTERNAL TABLE t FROM SUPERVISOR 'edits' COMMENT 'theirs' TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '2');
 -- rule: like_clause
 CREATE EXTERNAL TABLE t LIKE db.other STORED AS PARQUET LOCATION '/data' TBLPROPERTIES ('a' = 'b');
 -- rule: create_view
@@ -300,11 +304,13 @@ ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS a, `b`;
 -- rule: alter_ingestion
 START INGESTION wiki;
 HANDOFF INGESTION db.wiki;
+STOP INGESTION 'edits';
 WAIT INGESTION wiki;
 -- rule: reset_ingestion
 RESET INGESTION wiki;
 -- rule: reset_target
 RESET INGESTION wiki TO EARLIEST;
+RESET INGESTION 'edits' TO LATEST;
 RESET INGESTION db.wiki TO TIMESTAMP '2024-01-01 00:00:00';
 -- rule: partition_offset
 RESET INGESTION wiki TO OFFSETS (0:10, 1:20);

@@ -210,7 +210,7 @@ class Table:
 
     @property
     def full_name(self) -> str:
-        """For messages: `database.name`; for what is no table, the path of a file or the id of a supervisor in quotes."""
+        """For messages: `database.name`; without a table, the path of a file or the id of a supervisor in quotes."""
         if self.is_loose or not self.database:
             return f"'{self.name}'"
         return f"{self.database}.{self.name}"
