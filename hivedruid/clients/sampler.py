@@ -76,6 +76,11 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
     return Sample(answer.num_rows_read, count, errors, _fields(inner, answer))
 
 
+def _format_of(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The inputFormat; empty for a spec with a parser, of old clients."""
+    return spec["ioConfig"].get("inputFormat") or {}
+
+
 def _without_filter(spec: Mapping[str, Any]) -> Json | None:
     """The spec without the filter of its transformSpec; None if it has none, or if the input in a sample is not what
     its format reads, such as Kafka's headers.
@@ -84,7 +89,7 @@ def _without_filter(spec: Mapping[str, Any]) -> Json | None:
     """
     schema = spec["dataSchema"]
     given = schema.get("transformSpec") or {}
-    if not given.get("filter") or spec["ioConfig"]["inputFormat"].get("type") not in _PLAIN_FORMATS:
+    if not given.get("filter") or _format_of(spec).get("type") not in _PLAIN_FORMATS:
         return None
     rest = {key: item for key, item in given.items() if key != "filter"}
     return {**spec, "dataSchema": {**schema, "transformSpec": rest}}
@@ -95,7 +100,7 @@ def _filtered(client: DruidClient, spec: Mapping[str, Any], answer: wire.Sampled
     records = [json.dumps(row.input) for row in answer.data if isinstance(row.input, dict) and not row.unparseable]
     if not records:
         return answer
-    format_ = spec["ioConfig"]["inputFormat"]
+    format_ = _format_of(spec)
     io = {
         "type": "index", "inputSource": {"type": "inline", "data": "\n".join(records)},
         "inputFormat": format_ if format_.get("type") == "json" else {"type": "json"},
@@ -107,7 +112,7 @@ def _filtered(client: DruidClient, spec: Mapping[str, Any], answer: wire.Sampled
 def _fields(spec: Mapping[str, Any], answer: wire.Sampled) -> frozenset[str] | None:
     """The fields of the sampled records, at their top level or by a flattenSpec; None if there are no records, or if
     the input in a sample is not what their format reads."""
-    format_ = spec["ioConfig"]["inputFormat"]
+    format_ = _format_of(spec)
     records = [row.input for row in answer.data if isinstance(row.input, dict)]
     if format_.get("type") not in _PLAIN_FORMATS or not records:
         return None

@@ -28,7 +28,7 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, input_format, supervisor_spec, typed
 from hivedruid.errors import HiveDruidError, UnsupportedError
 from hivedruid.ingestion.adopted_columns import AdoptedColumns, adopted_columns
-from hivedruid.ingestion.compare import comparable, is_same
+from hivedruid.ingestion.compare import DERIVED, comparable, is_same
 from hivedruid.ingestion.foreign_secrets import References
 from hivedruid.ingestion.normal_specs import consumer_value, derived_exclusions, discovers, normal_format
 from hivedruid.ingestion.supervisor import OWNER_KEYS, spec_part
@@ -66,9 +66,10 @@ def adoption(
         )
     references = References()
     spec = _without_secrets(running, references)
-    columns = adopted_columns(spec["dataSchema"], discovered)
+    schema = _with_parsed(spec["dataSchema"])
+    columns = adopted_columns(schema, discovered)
     properties = _Properties(Table("", "", "druid", columns.columns, external=True), settings)
-    properties.add(_identity(supervisor, spec), _columns(columns), _time(spec["dataSchema"]))
+    properties.add(_identity(supervisor, spec), _columns(columns), _time(schema))
     properties.add_valid({"druid.columns.aggregators": columns.aggregators} if columns.aggregators else {})
     for key, value in _json_parts(columns, spec["dataSchema"]).items():
         properties.add_valid({key: json.dumps(value, ensure_ascii=False)} if value else {})
@@ -135,6 +136,13 @@ def _without_secrets(running: Mapping[str, Any], references: References) -> Json
     return result
 
 
+def _with_parsed(schema: Mapping[str, Any]) -> Json:
+    """A dataSchema with the time and the dimensions of its `parser`, which Hive's handler and old clients post."""
+    parsed = (schema.get("parser") or {}).get("parseSpec") or {}
+    named = {key: schema.get(key) or parsed.get(key) for key in ("timestampSpec", "dimensionsSpec")}
+    return {**schema, **named}
+
+
 def _identity(supervisor: str, spec: Json) -> dict[str, str]:
     io = spec["ioConfig"]
     data_source = str(spec["dataSchema"].get("dataSource") or supervisor)
@@ -190,7 +198,7 @@ def _json_parts(columns: AdoptedColumns, schema: Mapping[str, Any]) -> Json:
     return {
         "druid.metricsSpec": columns.metrics_spec,
         DIMENSIONS: columns.dimensions_spec,
-        "druid.transformSpec": _present(schema.get("transformSpec") or {}),
+        "druid.transformSpec": {key: item for key, item in _present(schema.get("transformSpec") or {}).items() if item},
         "druid.projections": schema.get("projections"),
     }
 
@@ -300,7 +308,7 @@ def _rest(wanted: Json, running: Json) -> Iterator[tuple[str, Any]]:
 
 def _different(keys: tuple[str, ...], ours: Any, theirs: Any) -> list[tuple[str, Any]] | None:
     """The paths at or below `keys` where the values differ; None if one cannot be said as a path."""
-    if is_same(".".join(keys), ours, theirs):
+    if ".".join(keys) in DERIVED or is_same(".".join(keys), ours, theirs):
         return []
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
         names = [*ours, *(name for name in theirs if name not in ours)]
@@ -314,7 +322,7 @@ def _different(keys: tuple[str, ...], ours: Any, theirs: Any) -> list[tuple[str,
 def _context(context: Mapping[str, Any], references: References) -> dict[str, str]:
     """The context of the tasks. Without concurrent locks they stay as they are."""
     given = {key: value for key, value in context.items() if key not in OWNER_KEYS}
-    given = {CONCURRENT_LOCKS: False, **references.without_secrets(given, "context")}
+    given = {CONCURRENT_LOCKS: False, **references.without_secrets(given, ("context",))}
     if given[CONCURRENT_LOCKS] is True:
         del given[CONCURRENT_LOCKS]
     return {

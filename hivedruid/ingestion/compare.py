@@ -63,7 +63,7 @@ _ELEMENT_DEFAULTS: dict[str, Any] = {
     "stringEncoding": "utf16le", "keepNullColumns": False,
 }  # fmt: skip
 """The defaults of Druid 33 by path; within lists and input formats by the last name."""
-_DERIVED = frozenset(
+DERIVED = frozenset(
     {"ioConfig.stream", "ioConfig.useEarliestSequenceNumber", "tuningConfig.skipSequenceNumberAvailabilityCheck"}
 )
 """Keys that Druid derives from others."""
@@ -175,7 +175,7 @@ def _compare(path: str, wanted: Any, running: Any) -> Iterator[Difference]:
     if isinstance(wanted, Mapping) and isinstance(running, Mapping):
         for key in [*wanted, *(key for key in running if key not in wanted)]:
             inner = f"{path}.{key}" if path else str(key)
-            if inner not in _DERIVED:
+            if inner not in DERIVED:
                 yield from _compare(inner, wanted.get(key, ABSENT), running.get(key, ABSENT))
     elif isinstance(wanted, list) and isinstance(running, list) and len(wanted) == len(running):
         for item, other in zip(wanted, running, strict=True):

@@ -11,6 +11,8 @@ from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.redaction import redact_spec
 
 Json = dict[str, Any]
+Place = tuple[str, ...]
+"""The keys of a value from the top of a spec."""
 
 
 @dataclass
@@ -19,20 +21,23 @@ class References:
 
     variables: dict[str, str] = field(default_factory=dict)
 
-    def new(self, place: str) -> str:
+    def new(self, place: Place) -> str:
         """A variable for the secret at a place: KAFKA_SASL_JAAS_CONFIG for the consumer's sasl.jaas.config."""
-        key = place.rpartition("consumerProperties.")[2].removeprefix("ioConfig.")
-        name = "KAFKA_" + re.sub(r"\W+", "_", key, flags=re.ASCII).strip("_").upper()
-        self.variables[place] = name
+        key = next((key for key in reversed(place) if not key.isdecimal()), "")
+        name = plain = "KAFKA_" + re.sub(r"\W+", "_", key, flags=re.ASCII).strip("_").upper()
+        number = 2
+        while name in self.variables.values():
+            name, number = f"{plain}_{number}", number + 1
+        self.variables[".".join(place)] = name
         return name
 
-    def without_secrets(self, value: Any, place: str = "") -> Any:
+    def without_secrets(self, value: Any, place: Place = ()) -> Any:
         """A value of a spec, with references to variables in Druid's form in place of its secrets."""
         return self._replaced(value, redact_spec(value), place)
 
     def of_consumer(self, consumer: Mapping[str, Any]) -> Json:
         """consumerProperties; the consumer itself reads variables through Druid's provider alone."""
-        place = "ioConfig.consumerProperties"
+        place = ("ioConfig", "consumerProperties")
         shown = redact_spec(consumer)
         kept: Json = {}
         variables: dict[str, str] = {}
@@ -40,28 +45,27 @@ class References:
             if key == DYNAMIC_PROVIDER:
                 continue
             if isinstance(value, str) and shown[key] != value:
-                variables[key] = self.new(f"{place}.{key}")
+                variables[key] = self.new((*place, key))
             else:
-                kept[key] = self._replaced(value, shown[key], f"{place}.{key}")
+                kept[key] = self._replaced(value, shown[key], (*place, key))
         provider = consumer.get(DYNAMIC_PROVIDER)
         if isinstance(provider, Mapping) and provider.get("type") == "mapString":
-            variables |= {key: self.new(f"{place}.{key}") for key in provider.get("config") or {}}
+            variables |= {key: self.new((*place, key)) for key in provider.get("config") or {}}
             provider = None
         if isinstance(provider, Mapping) and provider.get("type") not in (None, "environment"):
-            return {**kept, DYNAMIC_PROVIDER: self._replaced(provider, shown[DYNAMIC_PROVIDER], DYNAMIC_PROVIDER)}
+            provided = self._replaced(provider, shown[DYNAMIC_PROVIDER], (*place, DYNAMIC_PROVIDER))
+            return {**kept, DYNAMIC_PROVIDER: provided}
         known = provider.get("variables") if isinstance(provider, Mapping) else None
         if known or variables:
             kept[DYNAMIC_PROVIDER] = {"type": "environment", "variables": {**(known or {}), **variables}}
         return kept
 
-    def _replaced(self, value: Any, shown: Any, place: str) -> Any:
+    def _replaced(self, value: Any, shown: Any, place: Place) -> Any:
         if value == shown:
             return value
         if isinstance(value, Mapping) and not ("password" in value and value.get("type") == "default"):
-            return {key: self._replaced(item, shown[key], f"{place}.{key}") for key, item in value.items()}
+            return {key: self._replaced(item, shown[key], (*place, key)) for key, item in value.items()}
         if isinstance(value, list):
-            return [
-                self._replaced(item, other, f"{place}.{n}")
-                for n, (item, other) in enumerate(zip(value, shown, strict=True))
-            ]
+            pairs = enumerate(zip(value, shown, strict=True))
+            return [self._replaced(item, other, (*place, str(n))) for n, (item, other) in pairs]
         return {"type": "environment", "variable": self.new(place)}

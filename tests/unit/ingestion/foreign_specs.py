@@ -8,7 +8,12 @@ Json = dict[str, Any]
 
 
 def posted(
-    schema: Json | None = None, io: Json | None = None, tuning: Json | None = None, *, keep_topic: bool = True, **top: Any
+    schema: Json | None = None,
+    io: Json | None = None,
+    tuning: Json | None = None,
+    *,
+    keep_topic: bool = True,
+    **top: Any,
 ) -> Json:
     """A spec with these parts, over a small one that leaves out what has a default."""
     data_schema: Json = {
@@ -47,7 +52,11 @@ PATHS = [
 EXPRESSION = {"type": "expression", "name": "sum2", "fields": ["a"], "accumulatorIdentifier": "__acc", "initialValue": "0",
               "fold": "__acc + a", "combine": "__acc + sum2"}  # fmt: skip
 SELECTED = {"type": "selector", "dimension": "page", "value": "x"}
-AVRO = {"type": "record", "name": "Click", "fields": [{"name": "ts", "type": "long"}, {"name": "Page", "type": "string"}]}
+AVRO = {
+    "type": "record",
+    "name": "Click",
+    "fields": [{"name": "ts", "type": "long"}, {"name": "Page", "type": "string"}],
+}
 SCALER = {"enableTaskAutoScaler": True, "taskCountMin": 1, "taskCountMax": 4, "scaleOutThreshold": 5000}
 
 SPECS: dict[str, Json] = {
