@@ -75,6 +75,14 @@ class ParseError(HiveDruidError):
     pass
 
 
+class UnsetVariableError(ParseError):
+    """A `${variable}` outside of strings has no value."""
+
+    @property
+    def kind(self) -> str:
+        return ParseError.__name__
+
+
 class SemanticError(HiveDruidError):
     pass
 
@@ -92,6 +100,14 @@ class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
         return SemanticError.__name__
 
 
+class FunctionNotFound(SemanticError):  # noqa: N818 - like TableNotFound
+    """No function has that name."""
+
+    @property
+    def kind(self) -> str:
+        return SemanticError.__name__
+
+
 class CatalogStateError(SemanticError):
     """The catalog does not have a database or a partition, or has a table already: it depends on the statements before,
     which import-hive may not know."""
@@ -103,6 +119,14 @@ class CatalogStateError(SemanticError):
 
 class UnsupportedError(HiveDruidError):
     pass
+
+
+class CapabilityError(UnsupportedError):
+    """The engine of the session lacks what the statement needs; another engine may have it."""
+
+    @property
+    def kind(self) -> str:
+        return UnsupportedError.__name__
 
 
 class PlanError(HiveDruidError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hivedruid import completion
-from hivedruid.commands.options import HIVEVAR
+from hivedruid.commands.options import HIVECONF, HIVEVAR
 
 if TYPE_CHECKING:
     from hivedruid.commands.rehearsal import Judged
@@ -26,9 +26,16 @@ SUFFIXES = (".q", ".sql", ".hql")
     "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write the report to a file; JSON if it is .json."
 )
 @HIVEVAR
+@HIVECONF
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors to standard error.")
 def import_hive(
-    files: tuple[str, ...], *, check: bool, report: Path | None, hivevar: dict[str, str], quiet: bool
+    files: tuple[str, ...],
+    *,
+    check: bool,
+    report: Path | None,
+    hivevar: dict[str, str],
+    hiveconf: dict[str, str],
+    quiet: bool,
 ) -> int:
     """Convert scripts of Hive to hivedruid, and report what runs.
 
@@ -51,7 +58,7 @@ def import_hive(
 
         names = list(scripts(files))
         imported = [list(import_script(*read_script(name))) for name in names]
-        with rehearsing(hivevar) as rehearsal:
+        with rehearsing(hivevar, hiveconf) as rehearsal:
             judged = [each for script in rehearsal.judged(imported) for each in script]
         shown = [*import_report.lines(judged), "", *import_report.summary(judged)]
         sys.stdout.writelines(f"{line}\n" for line in (shown if check else converted(judged)))

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hivedruid.commands.rehearsal import STATUSES, Judged
+from hivedruid.commands.rehearsal import STATUSES, Judged, NoEffect
 from hivedruid.diagnostics import one_line
-from hivedruid.hive_ddl import Imported
 from hivedruid.secret_text import mask_text
 
 
@@ -18,7 +17,7 @@ def lines(judged: Iterable[Judged]) -> Iterator[str]:
     for each in judged:
         item = each.imported
         what = f" ({item.summary})" if item.summary else ""
-        yield f"{one_line(f'{place(item)}: {beginning(mask_text(item.source.text))}{what}')}: {each.status}"
+        yield f"{one_line(f'{item.place}: {beginning(mask_text(item.source.text))}{what}')}: {each.status}"
         for finding in item.findings:
             yield f"  {one_line(f'{finding.kind}: {finding}')}"
 
@@ -33,13 +32,28 @@ _VERBS = {"runs": "run as they are", **{status: status for status in STATUSES[1:
 
 
 def summary(judged: list[Judged]) -> Iterator[str]:
-    """The counts, and where the statements are that need attention."""
+    """The counts, where the statements are that need attention, and what has no effect."""
     yield counts(judged)
     for status in ("cannot run", "not checked"):
         for each in judged:
             if each.status == status:
                 why = each.imported.findings[-1].text.removeprefix("not checked: ")
-                yield f"  {one_line(f'{status}: {place(each.imported)}: {why}')}"
+                yield f"  {one_line(f'{status}: {each.imported.place}: {why}')}"
+    by_reason: dict[str, list[str]] = {}
+    for part in places_without_effect(judged):
+        by_reason.setdefault(part.reason, []).append(part.name)
+    for reason, names in by_reason.items():
+        listed = ", ".join(names)
+        yield f"  {one_line(f'without effect: {listed}: {reason}')}"
+
+
+def places_without_effect(judged: Iterable[Judged]) -> dict[NoEffect, list[str]]:
+    """Where each setting and clause is that has no effect."""
+    found: dict[NoEffect, list[str]] = {}
+    for each in judged:
+        for part in each.without_effect:
+            found.setdefault(part, []).append(each.imported.place)
+    return found
 
 
 def as_json(judged: list[Judged], files: list[str]) -> str:
@@ -48,6 +62,10 @@ def as_json(judged: list[Judged], files: list[str]) -> str:
         "files": files,
         "summary": {status: found[status] for status in STATUSES},
         "statements": [_statement(each) for each in judged],
+        "without effect": [
+            {"name": part.name, "reason": part.reason, "places": places}
+            for part, places in places_without_effect(judged).items()
+        ],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
@@ -62,10 +80,6 @@ def _statement(each: Judged) -> dict[str, Any]:
         "creates": item.summary or None,
         "findings": [{"kind": f.kind, "reason": f.text, "next": f.hint or None} for f in item.findings],
     }
-
-
-def place(item: Imported) -> str:
-    return f"{item.source.file}:{item.source.line}" if item.source.file else f"line {item.source.line}"
 
 
 def beginning(text: str) -> str:

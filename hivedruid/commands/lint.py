@@ -25,13 +25,12 @@ def lint(paths: tuple[str, ...], *, quiet: bool) -> int:
 
     def run() -> int:
         from hivedruid.commands.import_hive import scripts
-        from hivedruid.commands.import_report import place
         from hivedruid.diagnostics import one_line
         from hivedruid.hive_ddl import import_script
 
         names = list(scripts(paths))
         found = [
-            (place(item), finding)
+            (item.place, finding)
             for name in names
             for item in import_script(*read_script(name))
             for finding in item.findings

@@ -20,7 +20,7 @@ from hivedruid.engine.capabilities import (
     Tasks,
 )
 from hivedruid.engine.engine import DruidEngine
-from hivedruid.errors import Span, UnsupportedError
+from hivedruid.errors import CapabilityError, Span
 from hivedruid.setting_types import EMBEDDED
 
 C = TypeVar("C")
@@ -58,11 +58,11 @@ class EngineKind:
         return capability not in self.lacks
 
     def check(self, what: str, *capabilities: type, span: Span | None = None) -> None:
-        """Raise UnsupportedError if a capability is missing; `what` begins the message: `SHOW TASKS is not
+        """Raise CapabilityError if a capability is missing; `what` begins the message: `SHOW TASKS is not
         supported`."""
         for capability in capabilities:
             if not self.has(capability):
-                raise UnsupportedError(f"{what}: {self.name} {self.lacks[capability]}", span=span, hint=HINT)
+                raise CapabilityError(f"{what}: {self.name} {self.lacks[capability]}", span=span, hint=HINT)
 
 
 EMBEDDED_STORE = EngineKind(
@@ -104,7 +104,7 @@ def find(engine: DruidEngine, capability: type[C]) -> C | None:
 
 
 def require(engine: DruidEngine, capability: type[C]) -> C:
-    """The engine as this capability. Raises UnsupportedError if it does not have it."""
+    """The engine as this capability. Raises CapabilityError if it does not have it."""
     kind_of(engine.url).check("the statement is not supported", capability)
     found = find(engine, capability)
     assert found is not None

@@ -11,7 +11,7 @@ from sqlglot import TokenType
 from hivedruid.catalog.kinds import KINDS
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
-from hivedruid.errors import HiveDruidError, ParseError, UnsupportedError
+from hivedruid.errors import HiveDruidError, ParseError, UnsetVariableError, UnsupportedError
 from hivedruid.hive_ddl.acceptance import Tables
 from hivedruid.hive_ddl.create import read_shape, revise_table
 from hivedruid.hive_ddl.draft import Draft
@@ -39,8 +39,10 @@ def import_script(text: str, file: str | None = None) -> Iterator[Imported]:
     name or comment.
     """
     tables = Tables()
-    for comments, source in statements(text, file):
-        imported = _imported(source, tables)
+    sources = list(statements(text, file))
+    for comments, source in sources:
+        is_end = source is sources[-1][1] and next_word(source.text)[0] in _ENDS
+        imported = _end_of_script(source) if is_end else _imported(source, tables)
         known = secrets_of(source.text)
         findings = tuple(
             replace(each, text=redact(each.text, known), hint=redact(each.hint, known)) for each in imported.findings
@@ -53,6 +55,8 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
         return Imported(source, None, (refused,))
     try:
         text, findings = _revised(source, tables)
+    except UnsetVariableError:
+        text, findings = source.text, []
     except ParseError as error:
         return Imported(source, None, (_refused(error),))
     if text == "":
@@ -66,7 +70,7 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
         return Imported(source, None, (*findings, Finding("refused", why)))
     try:
         parsed = parse(changed)
-        if isinstance(parsed, WithoutEffect):
+        if isinstance(parsed, WithoutEffect) and not parsed.files:
             return Imported(source, "", (*findings, Finding("dropped", parsed.reason)))
         table = tables.take(parsed)
     except HiveDruidError as error:
@@ -80,6 +84,14 @@ def _imported(source: SourceStatement, tables: Tables) -> Imported:
             )
         return Imported(source, None, (*findings, _refused(error)))
     return Imported(source, text, tuple(findings), _summary(table) if table else "")
+
+
+_ENDS = ("EXIT", "QUIT")
+"""Commands of Hive's shells that end a script."""
+
+
+def _end_of_script(source: SourceStatement) -> Imported:
+    return Imported(source, "", (Finding("dropped", f"{source.text} (a script ends after its last statement)"),))
 
 
 def _revised(source: SourceStatement, tables: Tables) -> tuple[str, list[Finding]]:

@@ -40,3 +40,7 @@ class Imported:
     findings: tuple[Finding, ...] = ()
     summary: str = ""
     comments: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.source.file}:{self.source.line}" if self.source.file else f"line {self.source.line}"

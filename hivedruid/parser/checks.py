@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import Token, TokenType, exp
 
 from hivedruid.errors import ParseError, Span
 from hivedruid.parser.cast_formats import CASTS
 from hivedruid.parser.functions import BEFORE_CALL
-from hivedruid.parser.tokens import Cursor, describe
+from hivedruid.parser.tokens import Cursor, describe, unset_variable
 from hivedruid.parser.types import parse_type
 from hivedruid.script import SourceStatement
 
@@ -31,7 +29,6 @@ _EMPTY_BRACKETS = {TokenType.IN, TokenType.VALUES}
 _WATCHED = (
     _BEFORE_ITEM | _NO_ITEM | _FOREIGN | set(_FOREIGN_BEFORE) | {TokenType.L_PAREN, TokenType.DOT, TokenType.DISTINCT}
 )
-_VARIABLE = re.compile(r"\$\{[^}$ ]+\}")
 
 
 def check_query_tokens(source: SourceStatement, tokens: list[Token]) -> None:
@@ -78,12 +75,8 @@ def _check_foreign(source: SourceStatement, token: Token, before: Token | None, 
             return
     elif kind not in _FOREIGN or (kind == TokenType.DCOLON and before is not None and before.start == token.start):
         return  # a number such as 10L is tokenized as 10 :: L, all at the same position
-    if kind == TokenType.PARAMETER and (variable := _VARIABLE.match(source.text, token.start)):
-        raise ParseError(
-            f"variable {variable[0]} is not set",
-            span=source.span(variable.start(), variable.end()),
-            hint="set it with --hivevar name=value or SET hivevar:name=value",
-        )
+    if kind == TokenType.PARAMETER and (unset := unset_variable(source, token.start)) is not None:
+        raise unset
     raise ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token))
 
 
@@ -111,6 +104,8 @@ def _check_item(source: SourceStatement, tokens: list[Token], i: int, following:
 
 
 def _expected(source: SourceStatement, what: str, token: Token | None) -> ParseError:
+    if token is not None and (unset := unset_variable(source, token.start)) is not None:
+        return unset
     return ParseError(f"expected {what}, found {describe(source, token)}", span=span_of(source, token))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hivedruid.errors import ParseError, did_you_mean
 from hivedruid.parser.statements import Statement
-from hivedruid.parser.tokens import Cursor, next_sign, tokenize
+from hivedruid.parser.tokens import Cursor, next_sign, tokenize, unset_variable
 from hivedruid.script import SourceStatement
 
 Parser = Callable[[SourceStatement, Cursor], Statement]
@@ -100,6 +100,8 @@ def parse_command(source: SourceStatement, word: str, start: int, end: int) -> S
 def _no_statement(source: SourceStatement, word: str, start: int, end: int) -> ParseError:
     if not word:
         sign, offset = next_sign(source.text, start)
+        if (unset := unset_variable(source, offset)) is not None:
+            return unset
         shown = f"'{sign}'" if sign else "the end of the statement"
         return ParseError(f"expected a statement, found {shown}", span=source.span(offset))
     begin = source.text.upper().rfind(word, start, end)

@@ -43,9 +43,10 @@ _REFUSED: tuple[tuple[str, str, str], ...] = (
 _ROLES = "hivedruid has no users or roles", "configure permissions in Druid and on the file system"
 _LOCKS = "hivedruid has no table locks", "statements only see complete writes"
 _FILES = (
-    "scripts of TRANSFORM are not run",
+    "scripts of TRANSFORM are disabled",
     "SET hivedruid.transform.enabled=true, or for a Python function use CREATE FUNCTION … USING FILE 'path'",
 )
+_ARCHIVES = "archives are not unpacked", "use ADD FILE for each file that a script of TRANSFORM reads"
 _RELOAD = "each statement reads the functions of the catalog", "remove it"
 _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     "GRANT": _ROLES,
@@ -56,7 +57,8 @@ _WITHOUT_EFFECT: Mapping[str, tuple[str, str]] = {
     "LOCK DATABASE": _LOCKS,
     "UNLOCK TABLE": _LOCKS,
     "UNLOCK DATABASE": _LOCKS,
-    **{f"ADD {kind}": _FILES for kind in ("FILE", "FILES", "ARCHIVE", "ARCHIVES")},
+    **{f"ADD {kind}": _FILES for kind in ("FILE", "FILES")},
+    **{f"ADD {kind}": _ARCHIVES for kind in ("ARCHIVE", "ARCHIVES")},
     "RELOAD FUNCTION": _RELOAD,
     "RELOAD FUNCTIONS": _RELOAD,
     "SHOW GRANT": _ROLES,

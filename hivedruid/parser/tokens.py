@@ -12,7 +12,7 @@ from sqlglot import Token, TokenType
 from sqlglot.dialects.hive import Hive
 from sqlglot.errors import TokenError
 
-from hivedruid.errors import ParseError, Span, did_you_mean
+from hivedruid.errors import ParseError, Span, UnsetVariableError, did_you_mean
 from hivedruid.parser.statements import TableName
 from hivedruid.script import SourceStatement
 
@@ -316,13 +316,33 @@ class Cursor:
 
     def fail(self, expected: str, hint: str | None = None) -> NoReturn:
         """Raise ParseError: what was expected, in words or as keywords (`TABLE, VIEW or DATABASE`), and what was
-        found. Without a hint, the closest keyword is suggested.
+        found. Without a hint, the closest keyword is suggested. A variable without a value is named instead.
         """
+        if self.current is not None and (unset := unset_variable(self.source, self.current.start)) is not None:
+            raise unset
         candidates = re.findall(r"[A-Z]{3,}", expected)
         if hint is None and self.word() and self.word() not in candidates:
             hint = did_you_mean(self.word(), candidates)
         message = f"expected {_quoted(expected)}, found {describe(self.source, self.current)}"
         raise ParseError(message, span=self.span(), hint=hint)
+
+
+_UNSET = re.compile(r"\$\{(?:(?P<space>hivevar|hiveconf|env|system):)?(?P<name>[^}$ ]+)\}")
+
+
+def unset_variable(source: SourceStatement, start: int) -> UnsetVariableError | None:
+    """The error of a `${variable}` at an offset: those with values are replaced before the text is parsed."""
+    if (variable := _UNSET.match(source.text, start)) is None:
+        return None
+    space, name = variable["space"], variable["name"]
+    if space in ("env", "system"):
+        hint = "set the environment variable" if space == "env" else "use ${hivevar:name}"
+    elif space == "hiveconf":
+        hint = f"set it with --hiveconf {name}=value or SET {name}=value"
+    else:
+        hint = f"set it with --hivevar {name}=value or SET hivevar:{name}=value"
+    span = source.span(variable.start(), variable.end())
+    return UnsetVariableError(f"variable {variable[0]} is not set", span=span, hint=hint)
 
 
 def describe(source: SourceStatement, token: Token | None) -> str:

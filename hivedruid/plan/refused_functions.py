@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from hivedruid.errors import HiveDruidError, SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.errors import FunctionNotFound, HiveDruidError, Span, UnsupportedError, did_you_mean
 from hivedruid.plan.functions import function_names
 
 _JAVA = "Java methods cannot be called"
@@ -74,4 +74,4 @@ def no_such_function(
             instead = _METHODS.get(texts[0], {}).get(texts[1]) if reason is _JAVA and len(texts) > 1 else None
             return UnsupportedError(f"{name}() is not supported: {reason}", span=span, hint=instead or hint or None)
     hint = did_you_mean(name, [*function_names(), *own]) or "run SHOW FUNCTIONS to list the functions"
-    return SemanticError(f"unknown function '{name}'", span=span, hint=hint)
+    return FunctionNotFound(f"unknown function '{name}'", span=span, hint=hint)

@@ -180,8 +180,7 @@ def discovered_columns(
     schema = discovered.get(data_source)
     if not schema:
         raise SemanticError(
-            "Connected to Druid but could not retrieve datasource information: there is no data source"
-            f" '{data_source}'",
+            f"there is no data source '{data_source}' from which the table could take its columns",
             span=span,
             hint=did_you_mean(data_source, [name for name, fields in discovered.items() if fields])
             or "to create a new data source, specify columns or AS SELECT",

@@ -50,7 +50,7 @@ CREATE EXTERNAL TABLE visits (user_id BIGINT, at TIMESTAMP, page STRING) STORED 
 
 NEEDS = {
     "README.md": "the embedded store does not ingest from Kafka",
-    "data-sources.md": "there is no data source 'clicks'|Table not found clicks",
+    "data-sources.md": "the columns of the data source are read from Druid|Table not found clicks",
     "hive-ddl.md": "there are no files in /data/",
     "iceberg.md": "default.trips has no snapshot at|refers to the environment variable CATALOG_CREDENTIAL",
     "kafka-tables.md": "the embedded store does not ingest from Kafka",

@@ -46,8 +46,9 @@ def java_function(
         missing = [jar for jar in added if jar not in present]
         hint = "check the name of the class, which includes its package"
         hint = hint if jars or present else f"use ADD JAR, or add USING JAR 'path' to CREATE FUNCTION {name}"
-        hint = f"ADD JAR named {missing[0]}, which is no file on this machine" if missing else hint
-        raise SemanticError(f"no Java class {code} in the jars", hint=hint)
+        hint = "ADD JAR takes the path of a jar on this machine" if missing else hint
+        unread = f", and {', '.join(missing)} cannot be read" if missing else ""
+        raise SemanticError(f"no Java class {code} in the jars{unread}", hint=hint)
     if not jars and _class_file(class_name, own) is not None:
         present = ()
     return UserFunction(database, name, code, "java", UNKNOWN, resources=present, kind=kind)

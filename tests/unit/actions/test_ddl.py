@@ -161,7 +161,7 @@ def test_columns_given_for_an_existing_data_source_are_not_checked(world: World)
         ("(`__time` timestamp) STORED BY druid STORED AS ORC", "STORED AS may not be specified for Druid", "druid"),
         (
             "STORED BY druid TBLPROPERTIES ('druid.datasource'='wikitickr')",
-            "Connected to Druid but could not retrieve datasource information: there is no data source 'wikitickr'",
+            "there is no data source 'wikitickr' from which the table could take its columns",
             "'wikitickr'",
         ),
         ("STORED BY druid TBLPROPERTIES ('druid.datasource'='a/b')", "data source name 'a/b' contains a /", "'a/b'"),

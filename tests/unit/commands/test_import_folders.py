@@ -70,8 +70,9 @@ def test_every_statement_of_a_folder_is_judged(folder: Path, capsys: pytest.Capt
         {"kind": "refused", "reason": "unknown column 'nope'", "next": "available columns: id, price, day"}
     ]
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-6] == "12 statements: 6 run as they are, 0 changed, 1 left out, 3 not checked, 2 cannot run"
-    assert lines[-5] == f"  cannot run: {folder}/etl/10_load.hql:3: unknown column 'nope'"
+    assert lines[-7] == "12 statements: 6 run as they are, 0 changed, 1 left out, 3 not checked, 2 cannot run"
+    assert lines[-6] == f"  cannot run: {folder}/etl/10_load.hql:3: unknown column 'nope'"
+    assert lines[-1] == "  without effect: CLUSTERED BY: rows are not divided into files by values"
 
 
 def test_variables_have_values(folder: Path) -> None:

@@ -45,6 +45,7 @@ TBLPROPERTIES (
   'druid.kafka.ingestion.consumer.sasl.jaas.config' = 'env:KAFKA_SASL_JAAS_CONFIG');
 
 -- {file}:11: ADD JAR: runs
+--   note: cannot read /opt/x.jar on this machine
 ADD JAR /opt/x.jar;
 
 -- {file}:12: SELECT 1: runs

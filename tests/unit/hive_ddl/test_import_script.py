@@ -177,7 +177,7 @@ def test_a_managed_table_with_a_location_is_kept_with_a_note() -> None:
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("ADD ARCHIVE /x.zip", "scripts of TRANSFORM are not run"),
+        ("ADD ARCHIVE /x.zip", "archives are not unpacked"),
         ("ALTER TABLE t CONCATENATE", "CONCATENATE has no effect"),
         ("SHOW LOCKS", "no table locks"),
         ("ALTER TABLE t SET TBLPROPERTIES ('druid.kafka.ingestion.chatThreads'='3')", "chatThreads"),
