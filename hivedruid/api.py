@@ -165,6 +165,10 @@ class Connection:
         """
         return self._turns.cancel(None, timeout)
 
+    def __repr__(self) -> str:
+        state = " (closed)" if self._is_closed else ""
+        return f"<hivedruid.Connection to {self.home}{state}>"
+
     @property
     def home(self) -> Path:
         return self._session.home
@@ -264,6 +268,12 @@ class Result:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        """The columns with their types; no row is read."""
+        columns = ", ".join(f"{column.name} {column.type}" for column in self.schema)
+        how = "iterate over it, or call fetchall() or to_pandas()"
+        return f"<hivedruid.Result with the columns {columns}: {how}>" if columns else "<hivedruid.Result without rows>"
 
     @property
     def columns(self) -> tuple[str, ...]:

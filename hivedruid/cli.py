@@ -298,13 +298,15 @@ def test(
     """
     from hivedruid.diagnostics import Diagnostics
 
+    diagnostics = Diagnostics()
+
     def run() -> int:
         from hivedruid.qtest.runner import run_paths
 
         settings = {**hiveconf, **_druid_settings(druid, home or default_home())}
-        return run_paths(paths, update=update, jobs=jobs, settings=settings)
+        return run_paths(paths, update=update, jobs=jobs, settings=settings, progress=diagnostics.progress)
 
-    return guarded(run, Diagnostics())
+    return guarded(run, diagnostics)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -116,7 +116,7 @@ _ERRORS: tuple[tuple[type[errors.HiveDruidError], type[Error]], ...] = (
 def mapped(error: errors.HiveDruidError) -> Error:
     """The error of PEP 249, with position and hint in its text."""
     kind = next((kind for own, kind in _ERRORS if isinstance(error, own)), DatabaseError)
-    return kind("\n".join([error.message, *getattr(error, "__notes__", ())]))
+    return kind(str(error))
 
 
 @contextmanager

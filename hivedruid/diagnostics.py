@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,8 +29,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 ISSUES = "please report it with the output of the same command under HIVEDRUID_DEBUG=1"
-LONG_WAITS = ("Spark: starting",)
-"""Beginnings of progress lines that are printed without a terminal, too."""
+LONG_WAITS = re.compile(r"Spark: starting.*|Downloading [^:]*")
+"""The part of progress lines that is printed without a terminal, too, once."""
 TICK = 1.0
 """Seconds after which an unchanged progress line shows how long it stays."""
 MAX_SOURCE_WIDTH = 120
@@ -100,9 +101,10 @@ class Diagnostics:
         """Replace the progress line by `text`, and show how long it stays; "" erases it. Without a terminal, print the
         beginning of a long wait once."""
         if not self._shows_progress:
-            if text.startswith(LONG_WAITS) and text not in self._begun and not (self._quiet or self._terminal):
-                self._begun.add(text)
-                self._put(f"{one_line(text)}\n")
+            wait = None if self._quiet or self._terminal else LONG_WAITS.match(text)
+            if wait is not None and wait[0] not in self._begun:
+                self._begun.add(wait[0])
+                self._put(f"{one_line(wait[0])}\n")
             return
         if self._clock is None and text:
             self._clock = _Clock(self._show)

@@ -75,11 +75,13 @@ class Turns:
 
 
 def _explain(error: HiveDruidError) -> None:
-    """Add position and hint to the traceback of an error."""
-    if getattr(error, "__notes__", None):
+    """Add position and hint to the text of an error, which tracebacks show."""
+    if error.args != (error.message,):
         return
+    lines = [error.message]
     if error.span is not None:
         where = f"{error.span.file}, line {error.span.line}" if error.span.file else f"line {error.span.line}"
-        error.add_note(f"{where}, column {error.span.column}: {error.span.source_line.strip()}")
+        lines.append(f"{where}, column {error.span.column}: {error.span.source_line.strip()}")
     if error.hint:
-        error.add_note(f"hint: {error.hint}")
+        lines.append(f"hint: {error.hint}")
+    error.args = ("\n".join(lines),)

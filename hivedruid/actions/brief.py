@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action
-from hivedruid.actions.select.model import AnswerRows, RunDruidQuery, RunSparkJob
+from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally, RunDruidQuery, RunSparkJob
 from hivedruid.actions.writing.model import ChangeTableRows, IngestDruid, MergeTableRows, WriteTable
 from hivedruid.plan.physical import DruidInput, ScriptInput, SparkJob
+
+if TYPE_CHECKING:
+    from hivedruid.evaluation.local import LocalPlan
 
 
 def brief(actions: Iterable[Action]) -> list[str]:
@@ -22,6 +25,10 @@ def _read(action: Action) -> Iterator[str]:
         yield f"one native query: {native(action.read.query)}"
     elif isinstance(action, AnswerRows):
         yield "answered while planning: no query is sent"
+    elif isinstance(action, AskValues):
+        yield from (f"first, a native query: {native(ask.read.query)}" for ask in action.asks)
+    elif isinstance(action, EvaluateLocally):
+        yield from _local(action.plan)
     elif isinstance(action, RunSparkJob | IngestDruid | WriteTable) or (
         isinstance(action, MergeTableRows) and not action.changes_nothing
     ):
@@ -47,6 +54,15 @@ def written(action: Action) -> Iterator[str]:
         yield f"Spark {verb} rows of {what}{(action.tiered or action.table).full_name}"
     elif isinstance(action, MergeTableRows) and not action.changes_nothing:
         yield f"Spark merges the rows into {action.table.full_name}"
+
+
+def _local(plan: LocalPlan) -> Iterator[str]:
+    if not (plan.inputs or plan.files):
+        yield "evaluated locally: no query is sent"
+    for item in plan.inputs:
+        yield f"evaluated locally over a native query: {native(item.read.query)}"
+    for file in plan.files:
+        yield f"evaluated locally over the files of table {file.rows.table.full_name}"
 
 
 def _spark(job: SparkJob) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,9 @@ from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocall
 from hivedruid.druid.query import native_query
 from hivedruid.plan import nodes
 from hivedruid.plan.ctes import cte_scans
-from hivedruid.plan.nodes import CteScan, DruidQuery, Node
+from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn
 from hivedruid.plan.physical import DruidInput, SparkJob
-from hivedruid.plan.rex import Subquery, walk
+from hivedruid.plan.rex import Agg, Subquery, walk
 from hivedruid.plan.segment_files import FileScan
 from hivedruid.plan.show import attributes, show
 from hivedruid.plan.statistics import Estimator
@@ -77,6 +78,8 @@ class _Tree:
     jobs: list[SparkJob]
     _estimator: Estimator = field(init=False)
     _inputs: list[DruidInput] = field(init=False)
+    _calls: dict[str, str] = field(default_factory=dict)
+    """The calls of aggregate functions by the columns without a name of their own that have their results."""
 
     def __post_init__(self) -> None:
         self._estimator = Estimator(self.plan.context.statistics, self.plan.zone)
@@ -103,16 +106,16 @@ class _Tree:
         """A native query, or the segment files that Spark reads in its place."""
         read = native_query(node, self.plan.zone)
         same = [item for item in self._inputs if item.read.query == read.query]
+        source = () if isinstance(node.source, nodes.TableScan) else (self._inside(node.source),)
         over = [item for item in self._inputs if item.read.query["dataSource"] == read.query["dataSource"]]
         files = [item for item in same or over if isinstance(item.scan, FileScan)]
         if files:
             how = {"segments": scan_lines(files[0])[0].partition(": ")[2]}
-            return Step("spark", "Scan of segment files", _query_attributes(node) | how, self._rows(node))
+            return Step("spark", "Scan of segment files", self._query_attributes(node) | how, self._rows(node))
         lines = (line.partition(": ") for item in same for line in scan_lines(item))
         sent = {key.rpartition(".")[2]: text for key, _, text in lines}
-        source = () if isinstance(node.source, nodes.TableScan) else (self._inside(node.source),)
         kind = f"{read.query['queryType']} query"
-        return Step("druid", kind, _query_attributes(node) | sent, self._rows(node), source)
+        return Step("druid", kind, self._query_attributes(node) | sent, self._rows(node), source)
 
     def _inside(self, node: Node) -> Step:
         """What a native query reads other than a table."""
@@ -124,11 +127,42 @@ class _Tree:
     def _operator(self, engine: Engine, node: Node, inputs: tuple[Step, ...]) -> Step:
         if isinstance(node, nodes.SetOp):
             return Step(engine, f"{node.kind.title()}{' all' if node.all else ''}", {}, self._rows(node), inputs)
-        computed = {key: value for key, value in attributes(node).items() if key != value}
+        computed = {key: value for key, value in self._attributes(node).items() if key != value}
+        if isinstance(node, nodes.Aggregate):
+            self._name_calls(node.columns[len(node.keys) :], node.calls)
         return Step(engine, _NAMES.get(type(node)) or type(node).__name__, computed, self._rows(node), inputs)
 
     def _rows(self, node: Node) -> int | None:
         return self._estimator.rows(node)
+
+    def _query_attributes(self, node: DruidQuery) -> dict[str, str]:
+        """The attributes, with the names under which the results of aggregate functions are read above them."""
+        if node.grouped is None or not node.calls:
+            return self._attributes(node)
+        columns = node.grouped[len(node.keys) :]
+        listed = self._name_calls(columns, node.calls)
+        return self._attributes(node) | {"aggs": ", ".join(listed)}
+
+    def _name_calls(self, columns: Sequence[PlanColumn], calls: Sequence[Agg]) -> list[str]:
+        """Each call, after the name of its column if that has one."""
+        listed = []
+        for column, call in zip(columns, calls, strict=False):
+            text = self._named(show(call))
+            if _UNNAMED.fullmatch(column.id):
+                self._calls[column.id] = text
+            listed.append(text if column.id in self._calls else f"{column.id} = {text}")
+        return listed
+
+    def _attributes(self, node: Node) -> dict[str, str]:
+        return {self._named(key): self._named(value) for key, value in attributes(node).items()}
+
+    def _named(self, text: str) -> str:
+        """A text with the calls in place of the columns without a name."""
+        return _UNNAMED.sub(lambda found: self._calls.get(found[0], found[0]), text)
+
+
+_UNNAMED = re.compile(r"\$f\d+(?:_\d+)?")
+"""The id of a column that has the result of an aggregate function."""
 
 
 _NAMES: dict[type[Node], str] = {
@@ -139,12 +173,3 @@ _NAMES: dict[type[Node], str] = {
     nodes.DruidJoin: "Join",
 }
 """The operators whose names are not those of their classes."""
-
-
-def _query_attributes(node: DruidQuery) -> dict[str, str]:
-    """The attributes, with the names under which the results of aggregate functions are read above them."""
-    found = attributes(node)
-    if node.grouped is not None and node.calls:
-        names = node.grouped[len(node.keys) :]
-        found["aggs"] = ", ".join(f"{c.id} = {show(call)}" for c, call in zip(names, node.calls, strict=False))
-    return found

@@ -48,6 +48,9 @@ _REPLACE = re.compile(
 _SORT = re.compile(r"^\s*--\s*SORT_QUERY_RESULTS\s*$", re.MULTILINE)
 
 
+Progress = Callable[[str], None]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of a script: `diff` from the expected output, and `bugs` found; both are empty if it passed.
@@ -80,9 +83,11 @@ def run_paths(
     jobs: int | None = None,
     colour: bool | None = None,
     settings: Mapping[str, str] | None = None,
+    progress: Progress = lambda _: None,
 ) -> int:
-    """Run every `.q` under `paths`, print the outcomes to stdout, and return the exit code. `settings` apply to every
-    script. On a cluster (druid.url) the scripts run sequentially.
+    """Run every `.q` under `paths`, print each outcome to stdout when its script ends, and return the exit code.
+    `settings` apply to every script. On a cluster (druid.url) the scripts run sequentially. `progress` receives what is
+    waited for.
     """
     scripts = find_scripts(paths)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") if colour is None else colour
@@ -91,8 +96,9 @@ def run_paths(
     )
     failed = 0
     with sharing_spark():
-        for outcome in _run_all(scripts, update=update, jobs=min(jobs, len(scripts)), settings=settings):
+        for outcome in _run_all(scripts, update, min(jobs, len(scripts)), settings, progress):
             failed += not outcome.passed
+            progress("")
             sys.stdout.write(report(outcome, colour=colour))
             sys.stdout.flush()
     sys.stdout.write(f"{len(scripts) - failed} passed, {failed} failed\n")
@@ -128,9 +134,10 @@ def run_script(
     scratch: Path | None = None,
     settings: Mapping[str, str] | None = None,
     variables: Mapping[str, str] | None = None,
+    progress: Progress = lambda _: None,
 ) -> Outcome:
     """Run one script and compare with, or with `update` rewrite, the `.q.out` beside it."""
-    transcript = transcribe(script, scratch=scratch, settings=settings, variables=variables)
+    transcript = transcribe(script, scratch=scratch, settings=settings, variables=variables, progress=progress)
     expected_file = script.with_name(f"{script.name}.out")
     expected = expected_file.read_text(encoding="utf-8") if expected_file.exists() else None
     if transcript.bugs or transcript.text == expected:
@@ -149,6 +156,7 @@ def transcribe(
     scratch: Path | None = None,
     settings: Mapping[str, str] | None = None,
     variables: Mapping[str, str] | None = None,
+    progress: Progress = lambda _: None,
 ) -> Transcript:
     """Run a script in a new home (under `scratch`) and record each statement with its result.
 
@@ -175,7 +183,7 @@ def transcribe(
             hiveconf={**PINNED, **(settings or {})},
             hivevar={"home": str(home), "dir": str(folder), **(variables or {})},
             note=notes.append,
-            progress=lambda _: None,
+            progress=progress,
             confirm=lambda _: True,
         )
         try:
@@ -357,9 +365,13 @@ def _coloured(diff: str) -> str:
 
 
 def _run_all(
-    scripts: Sequence[Path], *, update: bool, jobs: int, settings: Mapping[str, str] | None
+    scripts: Sequence[Path],
+    update: bool,
+    jobs: int,
+    settings: Mapping[str, str] | None,
+    progress: Progress,
 ) -> Iterator[Outcome]:
-    """The outcome of each script, in order. A worker process runs several scripts and loads modules only once."""
+    """The outcome of each script when it ends. A worker process runs several scripts and loads modules only once."""
     from shutil import rmtree
     from tempfile import mkdtemp
 
@@ -367,14 +379,17 @@ def _run_all(
     run = partial(run_script, update=update, scratch=scratch, settings=settings)
     try:
         if jobs == 1:
-            yield from map(run, scripts)
+            yield from (run(script, progress=progress) for script in scripts)
             return
-        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures import ProcessPoolExecutor, as_completed
         from multiprocessing import get_context
 
         with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_die_on_interrupt) as pool:
             try:
-                yield from pool.map(run, scripts)
+                waiting = [pool.submit(run, script) for script in scripts]
+                for number, done in enumerate(as_completed(waiting)):
+                    yield done.result()
+                    progress(f"{number + 1} of {len(scripts)} scripts")
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:

@@ -52,7 +52,7 @@ def draw(result: Result, width: int, height: int, *, colored: bool) -> Drawing:
     rows = list(islice(result.rows, MOST_ROWS))
     names = [column.name for column in result.columns]
     note = f"the first {MOST_ROWS:,} rows" if len(rows) == MOST_ROWS else ""
-    plot = imported("plotext", "chart")
+    plot = imported("plotext", "chart", major="5")
     plot.clear_figure()
     plot.theme("pro" if colored else "clear")
     plot.plot_size(width, height)

@@ -55,6 +55,7 @@ POLL = 0.05
 MOST_SESSIONS = 1000
 """Sessions after which a server is replaced. Iceberg's JdbcCatalog never closes the connections of a session's catalog,
 each of which has two files open."""
+_WORN = f" after {MOST_SESSIONS:,} sessions"
 
 Progress = Callable[[str], None]
 
@@ -84,15 +85,21 @@ class Server:
     started: float
     idle: float
 
-    def suits(self, wanted: Wanted) -> bool:
+    def misfit(self, wanted: Wanted) -> str:
+        """Why the server cannot be used, as the end of `starting again`; empty if it can."""
+        if self.version != wanted.version:
+            return f" with {wanted.version}"
         given, required = dict(self.settings), dict(wanted.settings)
         if CATALOG_IMPLEMENTATION not in required:  # other jobs can use a server with Hive support, too
             given.pop(CATALOG_IMPLEMENTATION, None)
-        return (
-            self.version == wanted.version
-            and given == required
-            and (not wanted.needs_libraries or self.libraries == wanted.libraries)
-        )
+        elif CATALOG_IMPLEMENTATION not in given:
+            return " with Hive support, for functions in Java"
+        if given != required:
+            changed = sorted(key for key in {*given, *required} if given.get(key) != required.get(key))
+            return f", since {', '.join(changed)} changed"
+        if wanted.needs_libraries and self.libraries != wanted.libraries:
+            return " with the libraries for managed tables and Kafka"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -226,11 +233,13 @@ def running_server(
     _make_folder(files)
     with Lock(files.jobs) as lease:
         with exclusive(files, progress):
-            server = _serving(files, progress)
+            server, why = _serving(files, progress), ""
             required = wanted()
-            if server is not None and (not server.suits(required) or _is_worn(files)):
+            if server is not None and (why := server.misfit(required) or (_WORN if _is_worn(files) else "")):
                 server = _replaced(files, server, lease, progress)
-            server = server or start(required)
+            if server is None:
+                progress(f"Spark: starting again{why}" if why else "Spark: starting")
+                server = start(required)
             lease.wait(shared=True)  # a keeper may be checking whether it is idle
             os.utime(files.jobs)
         try:
@@ -294,11 +303,10 @@ def stop(home: Path, progress: Progress = lambda _: None) -> bool:
         return alive
 
 
-def start(home: Path, configuration: Mapping[str, Any], token: str, progress: Progress) -> Server:
+def start(home: Path, configuration: Mapping[str, Any], token: str) -> Server:
     """Start a server with its own keeper. The caller holds the starting lock. `configuration` has the fields of
     `keeper.Configuration`. Raises SparkError with the reason if it fails to start.
     """
-    progress("Spark: starting")
     files = Files(home, Path(configuration["log"]))
     private_folder(files.log.parent)
     keeper = subprocess.Popen(

@@ -275,7 +275,7 @@ def _own(
         java, classes = java_command(), launch.class_path(required, artifacts.pyspark_folder())
         archive = archives.archive_path(java, classes) if launch.is_local(settings) else None
         configuration = launch.configuration(required, java, classes, idle=idle, log=log, archive=archive)
-        return server.start(where, configuration, secrets.token_urlsafe(32), progress)
+        return server.start(where, configuration, secrets.token_urlsafe(32))
 
     with server.running_server(where, wanted, begin, progress=progress) as known:
         yield known

@@ -171,9 +171,20 @@ def test_an_error_shows_where_and_what_to_do(connection: api.Connection) -> None
     with pytest.raises(TableNotFound) as caught:
         connection.sql("SELECT *\nFROM edit")
     assert caught.value.span is not None
-    assert caught.value.__notes__ == ["line 2, column 6: FROM edit", "hint: did you mean 'edits'?"]
+    assert "line 2, column 6: FROM edit" in repr(caught.value)
+    assert str(caught.value).splitlines()[1:] == ["line 2, column 6: FROM edit", "hint: did you mean 'edits'?"]
     with pytest.raises(ParseError):
         connection.sql("SELEC 1")
+
+
+def test_connections_and_results_show_what_they_are(connection: api.Connection) -> None:
+    assert repr(connection) == f"<hivedruid.Connection to {connection.home}>"
+    result = connection.sql("SELECT page, count(*) AS n FROM edits GROUP BY page")
+    assert repr(result).startswith("<hivedruid.Result with the columns page string, n bigint: ")
+    assert result.fetchall()  # repr() has not read rows
+    assert repr(connection.sql("USE default")) == "<hivedruid.Result without rows>"
+    connection.close()
+    assert repr(connection).endswith(" (closed)>")
 
 
 def test_settings_are_checked(tmp_path: Path) -> None:

@@ -44,10 +44,13 @@ CODES = {
     errors.HiveDruidError: FAILED,
     errors.UsageError: USAGE,
     errors.ParseError: USAGE,
+    errors.UnsetVariableError: USAGE,
     errors.SemanticError: FAILED,
     errors.CatalogStateError: FAILED,
+    errors.FunctionNotFound: FAILED,
     errors.TableNotFound: FAILED,
     errors.UnsupportedError: FAILED,
+    errors.CapabilityError: FAILED,
     errors.PlanError: FAILED,
     errors.ExecutionError: FAILED,
     errors.ConstraintError: FAILED,
@@ -231,8 +234,18 @@ def test_a_progress_line_that_stays_shows_for_how_long(monkeypatch: pytest.Monke
 def test_the_beginning_of_a_long_wait_without_a_terminal() -> None:
     stream = io.StringIO()
     diagnostics = Diagnostics(stream)
-    for text in ("Spark: starting", "Spark: starting", "Spark: stage 1/2", ""):
+    texts = (
+        "Spark: starting", "Spark: starting", "Spark: stage 1/2", "Looking up 13 Java artifacts",
+        "Downloading 13 Java artifacts: 1 of 55 MB", "Downloading 13 Java artifacts: 2 of 55 MB, 1.0 MB/s, 0:53 left",
+        "Spark: starting again with the libraries for managed tables and Kafka", "",
+    )  # fmt: skip
+    for text in texts:
         diagnostics.progress(text)
-    assert stream.getvalue() == "Spark: starting\n"
+    lines = [
+        "Spark: starting",
+        "Downloading 13 Java artifacts",
+        "Spark: starting again with the libraries for managed tables and Kafka",
+    ]
+    assert stream.getvalue().splitlines() == lines
     Diagnostics(stream, quiet=True).progress("Spark: starting")
-    assert stream.getvalue() == "Spark: starting\n"
+    assert stream.getvalue().splitlines() == lines

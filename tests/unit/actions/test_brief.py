@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hivedruid import parser
+from hivedruid.actions.brief import brief
 from hivedruid.actions.brief import native as line
-from tests.support.planning import native
+from hivedruid.actions.select.build import build
+from hivedruid.script import SourceStatement
+from tests.support.planning import native, snapshot
 
 UNNEST = "groupBy over default.tagged with each element of its arrays by tag: count(*), filtered"
 
@@ -23,3 +27,14 @@ UNNEST = "groupBy over default.tagged with each element of its arrays by tag: co
 )
 def test_a_native_query_in_one_line(sql: str, expected: str) -> None:
     assert line(native(sql)) == expected
+
+
+def test_statements_that_are_evaluated_locally_have_a_line() -> None:
+    ranks = "SELECT country, rank() OVER (ORDER BY n) FROM (SELECT country, count(*) AS n FROM ev GROUP BY country) x"
+    assert planned(ranks) == ["evaluated locally over a native query: groupBy over events by country: count(*)"]
+    counts = "SELECT a, count(*) FROM (SELECT explode(array(1, 2)) AS a) x GROUP BY a"
+    assert planned(counts) == ["evaluated locally: no query is sent"]
+
+
+def planned(sql: str) -> list[str]:
+    return brief(build(parser.parse(SourceStatement(sql)), snapshot()).actions)

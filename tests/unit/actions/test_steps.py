@@ -60,7 +60,7 @@ def test_an_operator_has_its_expressions_and_its_estimate() -> None:
     (step,) = steps(f"{GROUPS} ORDER BY n DESC LIMIT 3", replace(snapshot(), statistics=statistics))
     assert (step.rows, step.estimate) == (3, "about 3 rows")
     assert step.attributes["table"] == "default.ev"
-    assert step.attributes["aggs"] == "$f1 = count(*)"
+    assert step.attributes["aggs"] == "count(*)"
     assert step.attributes["fetch"] == "3"
 
 
@@ -76,3 +76,18 @@ def test_segment_files_are_read_by_spark() -> None:
 
 def test_a_statement_without_a_plan_has_no_steps() -> None:
     assert steps("SHOW TABLES") == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT country, sum(clicks) + 1 AS s FROM ev GROUP BY country HAVING max(clicks) > 1",
+        "SELECT city, max(n) - min(n) FROM (SELECT city, country, count(*) AS n FROM ev GROUP BY city, country) x"
+        " GROUP BY city HAVING count(*) > 1",
+        "SELECT size(collect_set(country)), avg(clicks) FROM ev GROUP BY city",
+    ],
+)
+def test_results_of_functions_have_the_names_of_their_calls(sql: str) -> None:
+    texts = [text for tree in steps(sql) for step in tree.walk() for pair in step.attributes.items() for text in pair]
+    assert not [text for text in texts if "$f" in text]
+    assert any("count(*)" in text or "max(" in text or "collect_set(" in text for text in texts)

@@ -73,3 +73,9 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError) as found:
         chart({"t": TIMESTAMP, "n": BIGINT})
     assert found.value.hint == "run pip install 'hivedruid[chart]'"
+
+
+def test_another_version_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hivedruid.extras.version", lambda _: "4.2.0")
+    with pytest.raises(UnsupportedError, match=r"plotext 4\.2\.0 is installed, and version 5 is required"):
+        chart({"t": TIMESTAMP, "n": BIGINT})

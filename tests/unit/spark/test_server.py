@@ -209,12 +209,14 @@ def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
     home = Home(place, {})
     home.query("SELECT 1")
     table = iceberg_table(columns(a=INT))
-    former_settings: tuple[dict[str, Any], ...] = (
-        {"version": "hivedruid 0.0.1, pyspark 4.0.0"},
-        {"libraries": ""},
-        {"settings": {}},
+    assert home.statuses[0] == "Spark: starting"
+    former_settings: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"version": "hivedruid 0.0.1, pyspark 4.0.0"}, f" with {session.version()}"),
+        ({"libraries": ""}, " with the libraries for managed tables and Kafka"),
+        ({"settings": {}}, ", since spark.master changed"),
     )
-    for was in former_settings:
+    for was, why in former_settings:
+        home.statuses.clear()
         former = serving(place)
         discovery = Files(place).discovery
         with discovery.open("r+") as file:  # the same file: one with another inode is not the keeper's own
@@ -224,6 +226,7 @@ def test_server_that_does_not_suit_is_replaced(place: Path) -> None:
             file.write(text)
         rows = home.write("SELECT 1", table)
         assert rows == 1
+        assert f"Spark: starting again{why}" in home.statuses
         assert not is_there(former.jvm)
     assert home.query("SELECT * FROM t", table) == [(1,), (1,), (1,)]
     settings = {"spark.driver.memory": "1g"}
