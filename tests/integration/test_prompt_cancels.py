@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
-from time import monotonic
 
 import pytest
 
@@ -40,7 +39,7 @@ class Slow:
         if (method, path) != ("POST", "/druid/v2") or self.held.is_set() or not self.begin.is_set():
             return False
         self.held.set()
-        return self.cancelled.wait(PATIENCE)
+        return self.cancelled.wait(2 * PATIENCE)  # longer than a test waits for the prompt
 
 
 @pytest.fixture
@@ -77,10 +76,8 @@ def test_control_c_cancels_the_query_in_druid(
     slow.begin.set()
     prompt.send("SELECT sum(x) FROM edits;\r")
     prompt.wait(lambda _: slow.held.is_set(), PATIENCE)
-    begin = monotonic()
     prompt.send("\x03")
-    prompt.wait(lambda lines: is_ready(lines) and lines[-2] == "interrupted")
-    assert monotonic() - begin < 5
+    prompt.wait(lambda lines: is_ready(lines) and lines[-2] == "interrupted", PATIENCE)
     assert slow.cancelled.wait(PATIENCE)
     (deleted,) = (path for method, path in slow.sent if method == "DELETE")
     assert deleted.startswith("/druid/v2/")  # the statement's query, or one about its table

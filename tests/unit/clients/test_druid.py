@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import ssl
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -38,10 +39,11 @@ def json_answer(value: Any, status: int = 200) -> Answer:
 
 
 @pytest.fixture
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def free_port() -> Iterator[int]:
+    """A port at which nobody listens, and that no other program gets while the test runs."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
 
 
 # --- retries ---------------------------------------------------------------------------------------------------

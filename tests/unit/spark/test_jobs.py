@@ -30,7 +30,7 @@ from hivedruid.errors import SemanticError, SparkError
 from hivedruid.plan.physical import CteInput, DruidInput, DruidRead, Field, SparkJob
 from hivedruid.results import ResultColumn
 from hivedruid.session import Session
-from hivedruid.spark import job_inputs, relations, session
+from hivedruid.spark import job_inputs, relations, session, status
 from hivedruid.spark import rows as rows_module
 from tests.unit.spark.conftest import Home, columns, eventually, files_table, iceberg_table, job
 
@@ -295,10 +295,11 @@ def test_setting_with_a_value_that_is_none(home: Home) -> None:
         home.query("SELECT 1")
 
 
-def test_progress(home: Home) -> None:
+def test_progress(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status, "PROGRESS_AFTER", 0.0)
     home.query("SELECT count(*) FROM range(0, 60000, 1, 60) WHERE reflect('java.lang.Thread', 'sleep', 0L) IS NULL")
     home.query("SELECT sum(hash(sha2(CAST(id AS STRING), 512))) FROM range(0, 6000000, 1, 60)")
-    assert any(status.startswith("Spark: stage ") and status.endswith(" s)") for status in home.statuses)
+    assert any(line.startswith("Spark: stage ") and line.endswith(" s)") for line in home.statuses)
     assert home.statuses[-1] == ""
 
 
