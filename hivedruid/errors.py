@@ -204,6 +204,12 @@ CLOSE = 0.6
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A hint with the closest candidate, or None if nothing is close. Names with line breaks are not suggested."""
+    close = closest_name(name, candidates)
+    return f"did you mean '{close}'?" if close else None
+
+
+def closest_name(name: str, candidates: Iterable[str]) -> str:
+    """The candidate that is most similar to a name; empty if none is close. Names with line breaks do not count."""
     # The result of difflib.get_close_matches, which compares all candidates above 0.6 completely: slow for thousands of
     # tables. Upper bounds of the ratio are computed first, so that few are compared.
     from difflib import SequenceMatcher
@@ -220,7 +226,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
                 break
             matcher.set_seq1(candidate)
             closest = max(closest, (matcher.ratio(), candidate))
-    return f"did you mean '{closest[1]}'?" if closest[1] else None
+    return closest[1]
 
 
 def _places(name: str) -> dict[str, int]:

@@ -35,6 +35,8 @@ KAFKA_CHECK = INGESTION_PREFIX + "check"
 TOPIC_CHECK = "kafka.topic.check"
 CONSUMER_PREFIX = "druid.kafka.ingestion.consumer."
 TOPIC_PATTERN = INGESTION_PREFIX + "topicPattern"
+TOPIC_KEYS = ("kafka.topic", TOPIC_PATTERN)
+"""Each of them makes a Druid table ingest from Kafka."""
 SUPERVISOR_ID = INGESTION_PREFIX + "supervisor.id"
 SPEC_PREFIX = "druid.spec."
 DIMENSIONS = "druid.dimensionsSpec"
@@ -335,7 +337,7 @@ def find(key: str) -> TableProperty | None:
 
 def has_ingestion(properties: Mapping[str, str]) -> bool:
     """Whether a Druid table ingests from Kafka: it has a topic, or a pattern of topics."""
-    return "kafka.topic" in properties or TOPIC_PATTERN in properties
+    return any(key in properties for key in TOPIC_KEYS)
 
 
 def names_by_field(properties: Mapping[str, str]) -> dict[str, str]:

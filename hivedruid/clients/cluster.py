@@ -462,6 +462,12 @@ class DruidCluster(
         has_growing = self._last_analyses(data_source).timeline is None
         return self._unparsed.of(data_source, self.client, self.note) if has_growing else None
 
+    def check_topics(self, spec: Mapping[str, Any]) -> None:
+        """See `KafkaIngestion.check_topics`."""
+        from hivedruid.clients.feed_offsets import check_topics
+
+        check_topics(self.kept.filled(spec))
+
     def change_ingestion(
         self,
         change: IngestionChange,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.errors import KafkaError
+from hivedruid.errors import ConnectError, KafkaError
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import FeedOffsets, Offsets, TopicOffsets
 
@@ -41,8 +41,30 @@ def topics_of(kafka: Kafka, feeds: Sequence[Feed]) -> dict[Feed, tuple[TopicOffs
 def _all_or_error(feed: Feed, found: Sequence[TopicOffsets | KafkaError]) -> tuple[TopicOffsets, ...] | KafkaError:
     problem = next((item for item in found if isinstance(item, KafkaError)), None)
     if problem is None and not found:
-        problem = KafkaError(f"no topic in Kafka at {feed.bootstrap} matches '{feed.topic}'")
+        problem = _no_match(feed)
     return problem or tuple(item for item in found if isinstance(item, TopicOffsets))
+
+
+def _no_match(feed: Feed) -> KafkaError:
+    from hivedruid.clients.kafka import NoTopicError
+
+    return NoTopicError(
+        f"no topic in Kafka at {feed.bootstrap} matches '{feed.topic}'",
+        hint="create one, or set druid.kafka.ingestion.topicPattern",
+    )
+
+
+def check_topics(spec: Mapping[str, Any]) -> None:
+    """Raises KafkaError if no topic exists that a supervisor's spec reads. Nothing is checked if Kafka does not respond
+    to this machine, or refuses: Druid may read it nevertheless."""
+    from hivedruid.clients.kafka import NoTopicError
+
+    try:
+        feed_offsets(spec)
+    except NoTopicError:
+        raise
+    except (ConnectError, KafkaError):
+        return
 
 
 def offsets_of(feed: Feed, topics: Iterable[TopicOffsets]) -> FeedOffsets:

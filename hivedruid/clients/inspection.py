@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.clients.feed_offsets import topics_of
 from hivedruid.clients.kafka import Kafka, NoTopicError, OnlyDruidError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.sampler import ROWS, sample
-from hivedruid.errors import ConnectError, DruidError, HiveDruidError, KafkaError
+from hivedruid.errors import ConnectError, DruidError, KafkaError
 from hivedruid.ingestion.checks import Seen
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.lifecycle import IngestionFacts, slots
@@ -35,7 +37,7 @@ def inspect(cluster: DruidCluster, spec: Mapping[str, Any]) -> Seen:
         workers = Overlord(cluster.client).workers()
         offsets = FeedOffsets.of_pattern(feed.topic, seen.topics) if seen.topics else None  # one topic counts alike
         room = slots(spec, IngestionFacts(workers=workers, topic=offsets))
-        seen = replace(seen, modules=overlord.extensions, slots=room)
+        seen = replace(seen, modules=overlord.extensions, slots=room, now=datetime.now(UTC))
         if isinstance(seen.kafka, NoTopicError):
             return seen
         cluster.progress("Druid: sampling the topic")
@@ -52,18 +54,10 @@ def _kafka(feed: Feed, note: Callable[[str], None]) -> Seen:
     """The topics as seen from this machine, or the error; credentials that only Druid has are not an error."""
     try:
         with Kafka(feed.bootstrap, dict(feed.properties)) as kafka:
-            names = kafka.topics(feed.topic) if feed.is_pattern else (feed.topic,)
-            if not names:
-                raise NoTopicError(
-                    f"no topic in Kafka at {feed.bootstrap} matches {feed.topic}",
-                    hint="create one, or set druid.kafka.ingestion.topicPattern",
-                )
-            found = kafka.offsets(names)
+            found = topics_of(kafka, [feed])[feed]
     except OnlyDruidError as error:
         note(f"Kafka was not queried from this machine: {error.message}")
         return Seen()
     except (KafkaError, ConnectError) as error:
         return Seen(kafka=error)
-    problems: list[HiveDruidError] = [item for item in found.values() if isinstance(item, KafkaError)]
-    topics = tuple(item for item in found.values() if not isinstance(item, KafkaError))
-    return Seen(topics, problems[0] if problems else None)
+    return Seen(kafka=found) if isinstance(found, KafkaError) else Seen(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.clients.kafka_library import is_retriable, kafka_python
 from hivedruid.clients.kafka_security import client_config
-from hivedruid.errors import ConnectError, KafkaError
+from hivedruid.errors import ConnectError, KafkaError, did_you_mean
 from hivedruid.ingestion.model import TopicDetails, TopicOffsets
 from hivedruid.kafka_secrets import OnlyDruidError
 
@@ -134,15 +134,19 @@ class Kafka:
     def offsets(self, topics: Iterable[str]) -> dict[str, TopicOffsets | KafkaError]:
         """The offsets of all partitions of topics, or the error of a topic: it does not exist, or may not be read.
 
-        Makes three requests for any number of topics: partitions, earliest and latest offsets.
+        Makes three requests for any number of topics: partitions, earliest and latest offsets; and one more for a
+        similar name if a topic does not exist.
         """
         names = sorted(set(topics))
         if not names:
             return {}
         try:
-            return self._repeated(lambda admin: self._offsets(admin, names))
+            found = self._repeated(lambda admin: self._offsets(admin, names))
         except NoLeaderError as error:
             return {names[0]: error}
+        missing = [name for name, each in found.items() if isinstance(each, NoTopicError)]
+        existing = self.topics() if missing else ()
+        return found | {name: self._no_topic(name, did_you_mean(name, existing)) for name in missing}
 
     def _offsets(self, admin: KafkaAdminClient, names: list[str]) -> dict[str, TopicOffsets | KafkaError]:
         """The same; raises NoLeaderError for a single topic, so that it is repeated."""
@@ -220,9 +224,7 @@ class Kafka:
         errors = kafka_python().errors
         error = errors.for_code(topic["error_code"])
         if error in (errors.UnknownTopicOrPartitionError, errors.InvalidTopicError):
-            return NoTopicError(
-                f"topic '{name}' does not exist in Kafka at {self.bootstrap}", hint="create it, or set kafka.topic"
-            )
+            return self._no_topic(name)
         if error is not errors.NoError:
             return KafkaError(f"topic '{name}' cannot be read: {error_text(error())}")
         lost = sorted(p["partition_index"] for p in topic["partitions"] if p["leader_id"] < 0)
@@ -232,6 +234,10 @@ class Kafka:
                 f"topic '{name}' has no leader for partition {numbers}", hint="check that all Kafka brokers are running"
             )
         return None
+
+    def _no_topic(self, name: str, hint: str | None = None) -> NoTopicError:
+        message = f"topic '{name}' does not exist in Kafka at {self.bootstrap}"
+        return NoTopicError(message, hint=hint or "create it, or set kafka.topic; SHOW TOPICS lists the topics")
 
     def _repeated(self, ask: Callable[[KafkaAdminClient], _T]) -> _T:
         """The result of requests, which are repeated while one of several brokers does not respond and others do not

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hivedruid.clients import wire
 from hivedruid.clients.failures import MissingError, UnavailableError
 from hivedruid.clients.feed_offsets import feed_offsets
+from hivedruid.clients.kafka import NoTopicError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.segments import Patience
 from hivedruid.clients.task_offsets import with_first_lag, with_task_offsets
@@ -24,8 +25,17 @@ from hivedruid.ingestion.lifecycle import (
     Request,
     check_owner,
 )
-from hivedruid.ingestion.model import STREAMS, Offsets, Partition, Slots, Supervisor, SupervisorStatus, Task
-from hivedruid.ingestion.offsets import Move, moves, next_offsets
+from hivedruid.ingestion.model import (
+    STREAMS,
+    Offsets,
+    Partition,
+    Slots,
+    Supervisor,
+    SupervisorStatus,
+    Task,
+    offset_list,
+)
+from hivedruid.ingestion.offsets import Move, moves, names_expired_offset, next_offsets
 from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_id, supervisor_path, task_groups
 
 if TYPE_CHECKING:
@@ -79,14 +89,16 @@ def read_facts(
             status = with_first_lag(status, tasks, spec)
         facts = replace(facts, status=status, workers=overlord.workers())
     if wait_for_offsets and not facts.reading:
-        facts = replace(facts, left_off=_left_off(overlord, facts.tasks))
+        facts = replace(facts, left_off=left_off(overlord, facts.tasks))
     if feed is None:
         return facts
     try:
         topic, at = feed_offsets(cluster.kept.filled(feed), moment)
+    except NoTopicError as error:
+        return replace(facts, no_offsets=error, has_no_topic=True)
     except (KafkaError, ConnectError) as error:
         cluster.note(f"cannot read offsets from Kafka: {error.message}")
-        return facts
+        return replace(facts, no_offsets=error)
     return replace(facts, topic=topic, moment=at)
 
 
@@ -136,7 +148,7 @@ def _status_with_offsets(cluster: DruidCluster, overlord: Overlord, read: Reader
         cluster.progress("")
 
 
-def _left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[Partition, int]:
+def left_off(overlord: Overlord, tasks: tuple[Task, ...]) -> dict[Partition, int]:
     """The end offsets of the newest tasks by partition, as long as Druid lists them (a day by default)."""
     found: dict[Partition, int] = {}
     for task in tasks[:LAST_TASKS]:  # the newest is first
@@ -165,6 +177,10 @@ class IngestionRunner:
     """Those of them that had ended when the supervisor was suspended."""
     published: dict[str, Offsets] = field(default_factory=dict)
     """The offsets of publishing tasks, as reported by the supervisor."""
+    unread: Offsets = field(default_factory=dict)
+    """The number of records that WAIT waits for, by partition."""
+    unassigned: Set[Partition] = frozenset()
+    """Those of them that no task reads."""
 
     def run(self, change: IngestionChange, on_step: Callable[[], None]) -> None:
         self.overlord = Overlord(self.cluster.client)
@@ -375,7 +391,9 @@ class IngestionRunner:
         if any(not task.current_offsets for task in status.active):
             status = with_task_offsets(status, self.read.tasks(self.overlord, "running"))
         read = next_offsets(status)
-        left = sum(max(0, offset - read.get(partition, 0)) for partition, offset in offsets.items())
+        self.unread = {p: count for p, offset in offsets.items() if (count := offset - read.get(p, 0)) > 0}
+        self.unassigned = self.unread.keys() - read.keys()
+        left = sum(self.unread.values())
         self.cluster.progress(f"Druid: {left} record(s) of {self.supervisor} left to read")
         if status.state == "IDLE":  # it has no tasks, and has read everything up to its last fetch from Kafka
             seen = status.latest_offsets
@@ -392,6 +410,14 @@ class IngestionRunner:
         if waiting:
             slots = Slots.of(self.overlord.workers())
             parts.append(f"{waiting} of them waiting for a slot ({slots.used} of {slots.capacity} in use)")
+        if self.unread:
+            parts.append(f"unread records by partition: {offset_list(self.unread)}")
+        if self.unassigned:
+            named = ", ".join(map(str, sorted(self.unassigned)))
+            parts.append(
+                f"no task reads partition {named}: Druid reads new partitions about two minutes after it discovers"
+                " them, HANDOFF INGESTION makes it read them at once"
+            )
         if status and status.errors:
             parts.append(status.errors[-1].message)
         return ", ".join(parts)
@@ -448,10 +474,11 @@ class _Running:
             )
         fails = bool(status.errors) and status.detailed_state != "RUNNING"
         if self.fails.is_over(fails) or (fails and status.state.startswith("UNHEALTHY")):
-            raise DruidError(
-                f"Druid cannot ingest {table}: {status.errors[-1].message}",
-                hint=f"the supervisor keeps trying; STOP INGESTION {table} stops it",
-            )
+            message = status.errors[-1].message
+            hint = f"the supervisor keeps trying; STOP INGESTION {table} stops it"
+            if names_expired_offset(message):
+                hint = f"RESET INGESTION {table} TO EARLIEST continues at the first records that Kafka has"
+            raise DruidError(f"Druid cannot ingest {table}: {message}", hint=hint)
 
 
 def _before(planned: tuple[Move, ...]) -> Offsets:

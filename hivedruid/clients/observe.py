@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,16 +10,19 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from hivedruid.clients.address import DruidAddress
-from hivedruid.clients.druid import DruidClient
+from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.feed_offsets import offsets_of, topics_of
-from hivedruid.clients.overlord import BASE, Overlord, tasks_path
+from hivedruid.clients.lifecycle import left_off
+from hivedruid.clients.overlord import BASE, Overlord, task_path, tasks_path
 from hivedruid.clients.side_by_side import THREADS, SideBySide
 from hivedruid.clients.task_offsets import TASK_OFFSETS, with_first_lag
+from hivedruid.clients.unlikely_times import unlikely_times
 from hivedruid.druid.paths import path_of
-from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError
+from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError, closest_name
 from hivedruid.ingestion.feed import Feed, feed_of
 from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
+from hivedruid.ingestion.offsets import names_expired_offset
 from hivedruid.ingestion.overview import Ingestion, Known, Overview, Unreachable, match, with_supervisor_status
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
@@ -35,8 +39,13 @@ REQUESTS_FOR_PROBLEMS = {
     f"GET {supervisor_path('ID', 'parseErrors')}": "for each supervisor whose tasks have unparseable records",
     f"GET {BASE}/workers": "task slots",
     f"GET {LOAD_STATUS}": "segments that are not loaded",
+    f"POST {QUERY}": "rows with unlikely times, for each supervisor with running tasks",
+    f"GET {task_path('ID', 'reports')}": "for the last tasks of a supervisor that cannot start at expired offsets",
 }
-REQUESTS_OF_KAFKA = {"Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka cluster"}
+REQUESTS_OF_KAFKA = {
+    "Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka cluster",
+    "Kafka: Metadata of all topics": "similar names, for a topic that does not exist or is empty",
+}
 
 _Asked = TypeVar("_Asked")
 
@@ -89,6 +98,8 @@ class Observer:
         found = tuple(_remembered(one, known) for one in matched)
         found = tried("Druid's overlord", lambda: self._with_status(found)) or found
         found = tried("Druid's overlord", lambda: self._with_parse_errors(found)) or found
+        found = tried("Druid's overlord", lambda: self._each(found, _has_expired_offset, _with_left_off)) or found
+        found = tried("Druid's broker", lambda: self._each(found, _has_rows, _with_unlikely_times)) or found
         found, kafkas = _with_offsets(found)
         return Overview(
             datetime.now(UTC), known.home, found, tasks or (), slots, unavailable or {},
@@ -154,12 +165,31 @@ def _with_status(overlord: Overlord, one: Ingestion) -> Ingestion:
 
 
 def _has_bad_rows(one: Ingestion) -> bool:
-    return one.counts is not None and one.counts.unparseable + one.counts.processed_with_error > 0
+    return one.counts is not None and one.counts.parse_errors > 0
 
 
 def _with_parse_errors(overlord: Overlord, one: Ingestion) -> Ingestion:
     assert one.supervisor is not None
     return replace(one, parse_errors=overlord.parse_errors(one.supervisor.id))
+
+
+def _has_expired_offset(one: Ingestion) -> bool:
+    errors = one.status.errors if one.status is not None and not one.running else ()
+    return any(names_expired_offset(error.message) for error in errors)
+
+
+def _with_left_off(overlord: Overlord, one: Ingestion) -> Ingestion:
+    """The supervisor's error names one partition alone."""
+    return replace(one, left_off=left_off(overlord, one.tasks))
+
+
+def _has_rows(one: Ingestion) -> bool:
+    return one.counts is not None and one.counts.kept > 0
+
+
+def _with_unlikely_times(overlord: Overlord, one: Ingestion) -> Ingestion:
+    now = datetime.now(UTC)
+    return replace(one, unlikely=unlikely_times(overlord.client, one.data_source, now))
 
 
 def _feed(supervisor: Supervisor | None) -> Feed | None:
@@ -189,15 +219,40 @@ def _with_offsets(found: Sequence[Ingestion]) -> tuple[tuple[Ingestion, ...], tu
         readers.setdefault(feed.kafka, []).append(found[place].name)
         known = None if isinstance(answer, Unreachable) else answer.get(feed)
         if isinstance(known, KafkaError):
-            result[place] = replace(found[place], topic_problem=known.message)
+            result[place] = replace(found[place], topic_problem=known.message, similar=similar_topic(feed))
         elif known is not None:
-            result[place] = replace(found[place], offsets=offsets_of(feed, known))
+            offsets = offsets_of(feed, known)
+            similar = similar_topic(feed) if offsets.is_unwritten else ""
+            result[place] = replace(found[place], offsets=offsets, similar=similar)
     away = (
         replace(answer, evidence=f"read by {', '.join(readers[kafka])}")
         for kafka, answer in answers.items()
         if isinstance(answer, Unreachable)
     )
     return tuple(result), tuple(away)
+
+
+def similar_topic(feed: Feed) -> str:
+    """The topic whose name is most similar to that of a feed, if it has records; empty if there is none. Names that
+    differ in digits alone are on purpose."""
+    from hivedruid.clients.kafka import Kafka
+
+    def without_digits(name: str) -> str:
+        return re.sub(r"\d+", "", name)
+
+    bootstrap, properties = feed.kafka
+    own = without_digits(feed.topic)
+    try:
+        with Kafka(bootstrap, dict(properties)) as kafka:
+            close = (
+                ""
+                if feed.is_pattern
+                else closest_name(feed.topic, (name for name in kafka.topics() if without_digits(name) != own))
+            )
+            found = kafka.offsets([close]).get(close) if close else None
+    except (ConnectError, KafkaError):
+        return ""
+    return close if isinstance(found, TopicOffsets) and found.records else ""
 
 
 def ask_kafka(asked: Sequence[Feed]) -> Mapping[Feed, tuple[TopicOffsets, ...] | KafkaError] | Unreachable:

@@ -246,18 +246,23 @@ def _counts(tasks: Mapping[str, wire.RowStats]) -> RowCounts | None:
         return None
     totals: dict[str, int] = {}
     bad: dict[str, int] = {}
+    reasons: dict[str, int] = {}
     per_second = 0.0
     for task_id, stats in tasks.items():
         rows = stats.counts
         for name in rows:
             totals[name] = totals.get(name, 0) + rows_in(rows, name)
+        given = rows.get("thrownAwayByReason")
+        by_reason: wire.Counts = given if isinstance(given, dict) else {}
+        for reason in by_reason:
+            reasons[reason] = reasons.get(reason, 0) + rows_in(by_reason, reason)
         bad[task_id] = rows_in(rows, "unparseable") + rows_in(rows, "processedWithError")
         averages = (stats.moving_averages.build_segments if stats.moving_averages is not None else None) or {}
         per_second += number_in(averages.get("1m", {}), "processed")
     worst = max(bad, key=lambda task_id: bad[task_id], default="")
     return RowCounts(
         totals.get("processed", 0), totals.get("unparseable", 0), totals.get("processedWithError", 0),
-        totals.get("thrownAway", 0), per_second, worst if bad.get(worst) else "",
+        totals.get("thrownAway", 0), per_second, worst if bad.get(worst) else "", reasons,
     )  # fmt: skip
 
 

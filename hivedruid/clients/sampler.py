@@ -73,7 +73,13 @@ def sample(client: DruidClient, spec: Mapping[str, Any], *, rows: int = ROWS) ->
     errors = tuple(_parse_error(row) for row in answer.data if row.unparseable)
     indexed = kept.num_rows_indexed
     count = kept.num_rows_read - len(errors) if indexed is None else indexed
-    return Sample(answer.num_rows_read, count, errors, _fields(inner, answer))
+    return Sample(answer.num_rows_read, count, errors, _fields(inner, answer), _times(answer))
+
+
+def _times(answer: wire.Sampled) -> tuple[int, ...]:
+    """The times of the rows, without 1970 itself: see `_from_1970`."""
+    found = ((row.parsed or {}).get(TIME_COLUMN) for row in answer.data if not row.unparseable)
+    return tuple(time for time in found if isinstance(time, int) and time != 0)
 
 
 def _format_of(spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -461,6 +461,7 @@ class SampledRow(_Answer, frozen=True):
     input: Any = None
     unparseable: bool | None = None
     error: str | None = None
+    parsed: JsonObject | None = None
 
 
 class Sampled(_Answer, frozen=True):

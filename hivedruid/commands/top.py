@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hivedruid.clients.observe import Observer
     from hivedruid.diagnostics import Diagnostics
     from hivedruid.ingestion.overview import Known, Overview
-    from hivedruid.ingestion.problems import Problem
+    from hivedruid.ingestion.repairs import Problem
     from hivedruid.results import ResultColumn
     from hivedruid.session import Session
     from hivedruid.streams.overview import StreamOverview

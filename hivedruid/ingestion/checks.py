@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from hivedruid.druid.supervisor import extensions
 from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
+from hivedruid.ingestion.times import UnlikelyTimes
 from hivedruid.tables.druid_expressions import expressions_in, fields_in
 
 Mode = Literal["WARN", "REFUSE"]
@@ -23,13 +25,14 @@ class Sample:
     """The result of sampling: the number of records read, of rows created, and the records that could not be parsed.
 
     The remaining records are filtered by the table's transformSpec. `fields` are those of all records, None if they are
-    not known.
+    not known. `times` are those of the rows, in milliseconds since 1970.
     """
 
     records: int
     rows: int
     errors: tuple[UnparseableRecord, ...] = ()
     fields: frozenset[str] | None = None
+    times: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Seen:
     sample: Sample | HiveDruidError | None = None
     modules: tuple[str, ...] | None = None
     slots: Slots | None = None
+    now: datetime | None = None
 
     @property
     def records(self) -> int | None:
@@ -75,6 +79,7 @@ def findings(spec: Mapping[str, Any], seen: Seen) -> tuple[Finding, ...]:
         *_unloaded(missing),
         *_reading(seen, is_understood=not missing),
         *_transforming(spec, seen),
+        *_times(spec, seen),
         *_room(seen.slots),
     )
 
@@ -132,6 +137,20 @@ def _transforming(spec: Mapping[str, Any], seen: Seen) -> Iterator[Finding]:
                     f"none of the sampled records has the field '{name}'", f"{expression.place}: {expression.text}",
                     did_you_mean(name, known) or "it is null in a record without it", is_fatal=False,
                 )  # fmt: skip
+
+
+def _times(spec: Mapping[str, Any], seen: Seen) -> Iterator[Finding]:
+    """Times in 1970 or far ahead, which Druid stores without an error."""
+    sample, now = seen.sample, seen.now
+    unlikely = UnlikelyTimes.of(sample.times, now) if isinstance(sample, Sample) and now is not None else None
+    if unlikely is None or now is None or not isinstance(sample, Sample):
+        return
+    given = spec["spec"]["dataSchema"].get("timestampSpec") or {}
+    column, read_as = given.get("column"), str(given.get("format") or "auto")
+    likely = unlikely.format(read_as, now)
+    next_ = f"set druid.timestamp.format to '{likely}'" if likely else "see druid.timestamp.format"
+    what = f"{unlikely.rows} of {len(sample.times)} sampled times are unlikely"
+    yield Finding(what, f"{unlikely.evidence(now)}; {column} is read as '{read_as}'", next_, is_fatal=False)
 
 
 def _room(slots: Slots | None) -> Iterator[Finding]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
-from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID
+from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID, TOPIC_PATTERN
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.versions import VERSIONS, DruidVersion, Feature
-from hivedruid.errors import DruidError, KafkaError, SemanticError, UnsupportedError
+from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError, UnsupportedError
 from hivedruid.ingestion.compare import Difference, changes
 from hivedruid.ingestion.model import (
     FeedOffsets,
@@ -57,7 +57,8 @@ Awaited = Literal["running", "stopped", "suspended", "handed off", "read"]
 class IngestionFacts:
     """The state of a table's ingestion before a change. `running` is the supervisor's spec in Druid, with its defaults.
 
-    `tasks` are those of its data source, including the newest completed ones. `topic` holds Kafka's offsets, if needed;
+    `tasks` are those of its data source, including the newest completed ones. `topic` holds Kafka's offsets, if needed,
+    or `no_offsets` the error of Kafka; `has_no_topic`: it does not exist.
     `moment` those at the time of RESET … TO TIMESTAMP; `left_off` the end offsets of the last tasks, if none runs.
     `begun` is the last change if it was interrupted. `home` names this home in messages of other homes. `others` are
     the other supervisors that feed the data source; `version` is Druid's, None if it is not known.
@@ -71,6 +72,8 @@ class IngestionFacts:
     begun: IngestionJob | None = None
     specs: tuple[SentSpec, ...] = ()
     topic: FeedOffsets | None = None
+    no_offsets: HiveDruidError | None = field(default=None, compare=False)
+    has_no_topic: bool = False
     moment: Offsets | None = None
     left_off: Offsets = field(default_factory=dict)
     home: str = ""
@@ -330,12 +333,10 @@ def stop(table: Table, spec: Json, facts: IngestionFacts, verb: Literal["STOP", 
 def purge(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
     """STOP, and delete the offsets in Druid. Only a supervisor can do that; if there is none, one is created."""
     check_owner(table, facts.running)
-    steps: tuple[Step, ...] = (
-        *_suspended(table, spec, facts), Request(path(table, "reset")), Request(path(table, "terminate")),
-        Await("stopped"),
+    return IngestionChange(
+        table, "DROP", _without_offsets(table, spec, facts), started=False,
+        notes=ChangeNotes(f"DROP TABLE {table.full_name} PURGE"),
     )  # fmt: skip
-    rerun = f"DROP TABLE {table.full_name} PURGE"
-    return IngestionChange(table, "DROP", steps, started=False, notes=ChangeNotes(rerun))
 
 
 def suspend(table: Table, facts: IngestionFacts) -> IngestionChange:
@@ -374,17 +375,27 @@ def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
             hint=f"RESUME INGESTION {table.name}",
         )
     if facts.topic is None:
-        raise KafkaError(
-            f"cannot WAIT for the ingestion of {table.full_name}: the offsets of its topic are unknown, because Kafka"
-            " could not be queried from this machine"
-        )
+        raise _without_offsets_of_kafka("WAIT for the ingestion of", table, facts)
     return IngestionChange(table, "WAIT", (Await("read", offsets=facts.topic.latest),), started=True)
 
 
-def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | None:
+def _without_offsets_of_kafka(what: str, table: Table, facts: IngestionFacts) -> KafkaError:
+    """Why a statement that needs the offsets of the topics cannot have them."""
+    pattern = table.properties.get(TOPIC_PATTERN)
+    topics = f"the topics of '{pattern}'" if pattern else "its topic"
+    known = facts.no_offsets
+    reason = known.message if known is not None else "Kafka could not be queried from this machine"
+    return KafkaError(
+        f"cannot {what} {table.full_name}: the offsets of {topics} are unknown: {reason}",
+        hint=known.hint if known is not None else None,
+    )
+
+
+def alter(table: Table, spec: Json, facts: IngestionFacts, *, has_other_topic: bool = False) -> IngestionChange | None:
     """Submit the new spec after the table was changed, if its meaning differs. None: nothing to do.
 
-    If an interrupted ALTER had already submitted the spec, only the wait for it is completed.
+    If an interrupted ALTER had already submitted the spec, only the wait for it is completed. `has_other_topic`: Druid
+    deletes its offsets, which are those of the topic before.
     """
     if facts.running is None:
         return None
@@ -396,11 +407,21 @@ def alter(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange | 
     runs = not facts.is_suspended or (facts.begun is not None and facts.begun.change.runs)
     sent = owned(spec, table, facts.home, suspended=not runs)
     steps = _submitted(table, sent, facts) if diff or facts.is_suspended else ()
+    if has_other_topic:
+        steps = (*steps[:-1], Request(path(table, "reset")), *steps[-1:])
     if runs:
         steps += (_runs(facts, replaced=bool(steps)),)
     return IngestionChange(
         table, "ALTER", steps, started=True, spec=sent, differences=diff, slots=slots(spec, facts),
         notes=ChangeNotes(f"START INGESTION {table.full_name}" if runs else "", runs=runs),
+    )  # fmt: skip
+
+
+def forget_offsets(table: Table, spec: Json, facts: IngestionFacts) -> IngestionChange:
+    """Delete the offsets of a stopped ingestion in Druid, with a suspended supervisor of the spec as it was."""
+    return IngestionChange(
+        table, "ALTER", _without_offsets(table, spec, facts), started=False,
+        notes=ChangeNotes(f"STOP INGESTION {table.full_name}"),
     )  # fmt: skip
 
 
@@ -469,6 +490,12 @@ def _suspended(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, .
         sent = owned({**spec, "spec": {**spec["spec"], "ioConfig": io}}, table, facts.home, suspended=True)
         return Request(SUPERVISOR, sent), Await("suspended")
     return (Await("suspended"),) if facts.is_suspended else (Request(path(table, "suspend")), Await("suspended"))
+
+
+def _without_offsets(table: Table, spec: Json, facts: IngestionFacts) -> tuple[Step, ...]:
+    """The steps to no supervisor, and to no offsets in Druid: only a supervisor can delete them."""
+    reset, terminate = (Request(path(table, part)) for part in ("reset", "terminate"))
+    return *_suspended(table, spec, facts), reset, terminate, Await("stopped")
 
 
 def _runs(facts: IngestionFacts, *, replaced: bool) -> Await:

@@ -136,7 +136,8 @@ class SupervisorStatus:
 class RowCounts:
     """The row counts of the running tasks, and the moving average of the last minute in rows per second.
 
-    `worst` is the task with the most unparseable records, if any.
+    `worst` is the task with the most unparseable records, if any. `thrown_by_reason` has those that were thrown away,
+    by Druid's names of the reasons; empty before Druid 36.
     """
 
     processed: int = 0
@@ -145,6 +146,12 @@ class RowCounts:
     thrown_away: int = 0
     per_second: float = 0.0
     worst: str = ""
+    thrown_by_reason: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def parse_errors(self) -> int:
+        """The records that could not be parsed, in whole or in part."""
+        return self.unparseable + self.processed_with_error
 
     @property
     def kept(self) -> int:
@@ -242,6 +249,11 @@ class FeedOffsets:
     name: str
     earliest: Offsets
     latest: Offsets
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether no record was ever written to the topics; retention does not set offsets back to 0."""
+        return not any(self.latest.values())
 
     @classmethod
     def of_topic(cls, topic: TopicOffsets) -> FeedOffsets:

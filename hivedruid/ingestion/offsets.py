@@ -34,6 +34,11 @@ class Move:
         return self.lost == 0 and self.repeated == 0 and self.deleted == 0
 
 
+def names_expired_offset(message: str) -> bool:
+    """Whether it is a supervisor's message about an offset that Kafka no longer has."""
+    return _MISSING.search(message) is not None
+
+
 def next_offsets(status: SupervisorStatus | None) -> dict[Partition, int]:
     """The next offset of each partition: from the tasks, or the one at which the supervisor fails to start."""
     if status is None:

@@ -6,6 +6,7 @@ supervisor discovers its tasks about 20 s later.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,6 +21,7 @@ from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
     STREAMS,
     FeedOffsets,
+    Offsets,
     RowCounts,
     Slots,
     Supervisor,
@@ -28,6 +30,7 @@ from hivedruid.ingestion.model import (
     UnparseableRecord,
 )
 from hivedruid.ingestion.supervisor import OWNER_ID, replicas, supervisor_id, task_groups
+from hivedruid.ingestion.times import UnlikelyTimes
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.redaction import redact
 from hivedruid.setting_types import PERIOD, seconds
@@ -74,7 +77,9 @@ class Ingestion:
     should run, the verb that has not completed, whether a process runs it now, the statement that completes it if it is
     more than the verb, and the last submitted spec.
     `differences`: between the supervisor's spec and the table's. `offsets` are those of its topics in Kafka;
-    `topic_problem` is why they could not be read.
+    `topic_problem` is why they could not be read. `similar` is a topic with records, of a similar name, if the own
+    topic does not exist or has none. `left_off` are the end offsets of its last tasks, if no task runs because an
+    offset has expired; `unlikely` are the rows of its data source with unlikely times, if its tasks run.
     """
 
     table: Table | None = None
@@ -91,6 +96,9 @@ class Ingestion:
     differences: tuple[Difference, ...] = ()
     offsets: FeedOffsets | None = None
     topic_problem: str = ""
+    similar: str = ""
+    left_off: Offsets = field(default_factory=dict)
+    unlikely: UnlikelyTimes | None = None
 
     @property
     def name(self) -> str:
@@ -248,7 +256,7 @@ def _tasks_of(supervisor: Supervisor | None, by_supervisor: Mapping[tuple[str, s
 
 
 def ingestion_row(one: Ingestion) -> Row:
-    """table, topic, state, detailed_state, tasks, lag, seconds_behind, rows_per_second, unparseable, last_error,
+    """table, topic, state, detailed_state, tasks, lag, seconds_behind, rows_per_second, parse_errors, last_error,
     since."""
     counts = one.counts
     error = one.last_error
@@ -261,7 +269,7 @@ def ingestion_row(one: Ingestion) -> Row:
         one.lag,
         one.seconds_behind,
         None if counts is None else round(counts.per_second, 2),
-        None if counts is None else counts.unparseable,
+        None if counts is None else counts.parse_errors,
         None if error is None else redact(f"{error[0]}: {error[1]}"),
         one.since,
     )
@@ -294,12 +302,27 @@ def task_details(
         counts, errors = report
         rows += [
             ("rows processed", str(counts.processed)),
+            ("parse errors", str(counts.parse_errors)),
             ("rows unparseable", str(counts.unparseable)),
             ("rows with errors", str(counts.processed_with_error)),
             ("rows thrown away", str(counts.thrown_away)),
         ]
         rows += [("parse error", parse_error_text(error)) for error in errors]
     return (*rows, *_log_rows(task, log))
+
+
+def parse_error_groups(errors: Iterable[UnparseableRecord]) -> tuple[tuple[UnparseableRecord, int], ...]:
+    """An example of each message, without the values in it, and the number of errors with that message; the most
+    frequent first."""
+    groups: dict[str, list[UnparseableRecord]] = {}
+    for error in errors:
+        message = error.details.replace(error.input, "") if error.input else error.details
+        groups.setdefault(_VALUES.sub("[]", message), []).append(error)
+    return tuple((group[0], len(group)) for group in sorted(groups.values(), key=len, reverse=True))
+
+
+_VALUES = re.compile(r"(?<!field)(?<!dimension )\[.*?\]", re.DOTALL)
+"""Values in Druid's messages of parse errors; the names of fields and dimensions are in brackets, too."""
 
 
 def parse_error_text(error: UnparseableRecord) -> str:
@@ -312,4 +335,5 @@ def _log_rows(task: Task, log: str) -> list[tuple[str, str]]:
     if log:
         return [("log", redact(line)) for line in log.splitlines()]
     where = f" at {task.location}" if task.location else ""
-    return [("log", f"not available: tasks of an indexer write to the log of the indexer{where}")]
+    text = f"not available: tasks of an indexer write to the log of the indexer{where}"
+    return [("log", text), ("log", "that of a local cluster: hivedruid local logs indexer")]

@@ -294,6 +294,8 @@ def _kafka(home: Path, _: Heap, ports: Mapping[str, int]) -> dict[str, object]:
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "log.dirs": data(home, "kafka"),
+        # A topic that a consumer or a producer misspells would be created, and be empty.
+        "auto.create.topics.enable": "false",
         # Records of other years would be old enough to be deleted at once.
         "log.retention.ms": -1,
         "offsets.topic.replication.factor": 1,

@@ -145,6 +145,14 @@ def running(home: Path) -> LocalServices | None:
     return LocalServices(url("broker"), url("coordinator"), url("coordinator"), kafka)
 
 
+def down(home: Path) -> dict[str, str]:
+    """The addresses, host:port, of the services of a home's cluster that do not run; empty if it has none."""
+    state = read_state(home)
+    return {
+        name: f"{HOST}:{port}" for name, port in state.ports.items() if not runs(home, name, state.processes.get(name))
+    }
+
+
 def _is_service(pid: int, home: Path, name: str) -> bool:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123

@@ -72,8 +72,8 @@ OF_INGESTIONS: tuple[tuple[str, str, Callable[[Ingestion], Value]], ...] = (
     ("lag_records", "Records of the topic that Druid has not read yet.", lambda one: one.lag),
     ("rows_per_second", "Rows per second in the last minute.",
      lambda one: None if one.counts is None else one.counts.per_second),
-    ("unparseable_records", "Records that the running tasks could not parse.",
-     lambda one: None if one.counts is None else one.counts.unparseable),
+    ("unparseable_records", "Records that the running tasks could not parse, in whole or in part.",
+     lambda one: None if one.counts is None else one.counts.parse_errors),
     ("tasks_running", "Tasks that read.", lambda one: len(one.running)),
     ("tasks_wanted", "Tasks that should read.", lambda one: one.wanted),
 )  # fmt: skip

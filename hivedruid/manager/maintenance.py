@@ -19,7 +19,7 @@ from hivedruid.iceberg import catalog
 from hivedruid.iceberg.compaction import MANY, is_worthwhile
 from hivedruid.iceberg.files import read_files
 from hivedruid.iceberg.history import TableHistory, read_history
-from hivedruid.ingestion.problems import sql_name
+from hivedruid.ingestion.repairs import sql_name
 from hivedruid.manager.worker import Report
 from hivedruid.script import SourceStatement
 from hivedruid.session import Session

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from math import ceil
 
-from hivedruid.ingestion.problems import BEHIND, Problem, shown, sql_name
+from hivedruid.ingestion.problems import shown
+from hivedruid.ingestion.reading import BEHIND
+from hivedruid.ingestion.repairs import Problem, sql_name
 from hivedruid.streams import properties
 from hivedruid.streams.overview import ManagerId, StreamOverview, WatchedStream, is_run, moment
 

@@ -81,7 +81,10 @@ def test_all_is_well(create: Create, topics: Topics, monkeypatch: pytest.MonkeyP
     until(lambda: create(next(names), kafka_topic=topics.new()) == [], "no finding about an empty topic")
 
 
-def test_the_topic_is_not_there(create: Create, session: Session, cluster: Cluster) -> None:
+def test_the_topic_is_not_there(create: Create, session: Session, cluster: Cluster, topics: Topics) -> None:
+    topic = topics.new([GOOD], name="page-views")
+    (note,) = create("misspelt", kafka_topic=topic.replace("views", "veiws"))
+    assert note.endswith(f" (did you mean '{topic}'?)")
     (note,) = create(kafka_topic="not_there")
     assert note.startswith("default.t: topic 'not_there' does not exist in Kafka at ")
     assert session.catalog.find("default", "t") is not None

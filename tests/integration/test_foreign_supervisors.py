@@ -83,9 +83,8 @@ def test_a_supervisor_of_several_topics(foreign: Foreign, topics: Topics) -> Non
     b = topics.new([record(n) for n in range(5, 13)], name=f"{prefix}b")
     pattern = f"{prefix}[ab]_\\w+"
     theirs = foreign.post(["id"], topicPattern=pattern)
-    repair = foreign.problem(theirs, "no table")["repair"]
+    repair = home.repaired(theirs, "no table")["repair"]
     assert repair == f"CREATE EXTERNAL TABLE `{theirs}` FROM SUPERVISOR '{theirs}'"
-    home.run(repair)
     created = home.session.catalog.get("default", theirs)
     assert created.properties["druid.kafka.ingestion.topicPattern"] == pattern
     assert "kafka.topic" not in created.properties

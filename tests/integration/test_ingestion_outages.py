@@ -51,7 +51,7 @@ def topics(local: LocalCluster) -> Iterator[Topics]:
 
 @pytest.fixture
 def home(local: LocalCluster, tmp_path: Path) -> Iterator[IngestionHome]:
-    made = IngestionHome(tmp_path / "home", local.up())
+    made = IngestionHome(local.home, local.up())
     try:
         yield made
     finally:
@@ -92,7 +92,9 @@ def test_kafka_goes_and_comes_back(local: LocalCluster, home: IngestionHome, top
     feed.send(100)
     home.expect(name, feed.expected)
     kill(local, "kafka", signal.SIGTERM)
-    assert unreachable(home, f"Kafka at {home.services.kafka}")["evidence"] == f"read by default.{name}"
+    problem = home.repaired(f"Kafka at {home.services.kafka}", "unreachable")
+    assert problem["evidence"] == f"read by default.{name}"
+    assert problem["repair"] == f"-- $ hivedruid local up --home {local.home}"
     assert local.up().kafka == home.services.kafka
     feed.send(100)
     home.expect(name, feed.expected)

@@ -103,6 +103,10 @@ class Home:
         found = self.run("SHOW PROBLEMS")
         return next((row for row in found if row["subject"].endswith(name) and row["problem"] == problem), None)
 
+    def shown(self, name: str, problem: str) -> list[Row]:
+        """Wait for that problem of the table, and run its repair, which shows more."""
+        return self.run(until(lambda: self.problem(name, problem))["repair"])
+
     def close(self) -> None:
         for name in self.sources:
             with suppress(MissingError):
@@ -147,7 +151,7 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
     assert (row["table"], row["topic"], row["state"], row["tasks"]) == (f"default.{name}", topic, "STOPPED", "0/0")
 
     home.run(f"START INGESTION {name}")
-    row = until(lambda: found if (found := home.ingestion(name))["unparseable"] == 20 else None)
+    row = until(lambda: found if (found := home.ingestion(name))["parse_errors"] == 20 else None)
     assert (row["state"], row["tasks"], row["last_error"]) == ("RUNNING", "2/2", None)
     assert row["since"] is not None
 
@@ -157,7 +161,7 @@ def test_an_ingestion_as_it_is_shown(home: Home, topics: Topics, notes: list[str
 
     problem = until(all_are_read)
     assert "bad{" in problem["cause"]
-    shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
+    shown = [(row["name"], row["value"]) for row in home.shown(name, "parse errors")]
     assert ("rows unparseable", "20") in shown
     assert any(name == "parse error" and "bad{" in value for name, value in shown)
 
@@ -239,7 +243,7 @@ def test_tasks_that_fail_again_and_again(home: Home, topics: Topics) -> None:
     problem = until(lambda: home.problem(name, "tasks failing and restarting"))
     assert problem["cause"] == "Max parse exceptions[0] exceeded"
     until(lambda: "Max parse exceptions[0] exceeded" in (home.ingestion(name)["last_error"] or ""), "the error")
-    shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
+    shown = [(row["name"], row["value"]) for row in home.shown(name, "tasks failing and restarting")]
     assert ("error", "Max parse exceptions[0] exceeded") in shown
     assert ("state", "FAILED") in shown
 
@@ -268,6 +272,7 @@ def test_more_tasks_than_slots(home: Home, topics: Topics) -> None:
     home.post(home.spec(name))
     problem = until(lambda: home.problem(name, "no free slots"))
     assert problem["cause"] == f"all {slots} task slots of Druid are in use"
+    assert {row["table"] for row in home.shown(name, "no free slots")} >= {f"default.{name}"}
 
     def is_named() -> bool:
         """The supervisor may replace tasks between two reads."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -123,11 +126,27 @@ class IngestionHome:
 
     def problems(self, name: str) -> dict[str, Row]:
         """The rows of SHOW PROBLEMS about a table, by the problem's name."""
-        return {row["problem"]: row for row in self.run("SHOW PROBLEMS") if row["subject"] == f"default.{name}"}
+        subjects = (name, f"default.{name}")
+        return {row["problem"]: row for row in self.run("SHOW PROBLEMS") if row["subject"] in subjects}
 
     def problem(self, name: str, problem: str) -> Row:
         """Wait for that problem of the table."""
         return until(lambda: self.problems(name).get(problem), f"problem '{problem}' of {name}")
+
+    def repaired(self, name: str, problem: str) -> Row:
+        """Wait for that problem of the table, run its repair as it is printed, and wait until the problem is gone."""
+        row = self.problem(name, problem)
+        command = row["repair"].removeprefix("-- $ hivedruid ")
+        if command != row["repair"]:
+            subprocess.run([sys.executable, "-m", "hivedruid", *shlex.split(command)], check=True, timeout=PATIENCE)
+        for statement in self.session.statements(row["repair"]):
+            list(self.session.execute(statement).rows)
+        until(lambda: problem not in self.problems(name), f"no problem '{problem}' of {name}")
+        return row
+
+    def shown(self, name: str, problem: str) -> list[Row]:
+        """Wait for that problem of the table, and run its repair, which shows more."""
+        return self.run(self.problem(name, problem)["repair"])
 
     def settle(self, name: str, *but: str) -> None:
         """Wait until the table has no problems other than these. Some last until the next poll of the supervisor."""

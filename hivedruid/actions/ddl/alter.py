@@ -85,7 +85,8 @@ def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple
         if replaced
         else ingestion.with_verb(table, verb, snapshot)
     )
-    if verb.value.upper() in ("START", "STOP"):  # these submit the whole spec themselves
+    has_other_topic = bool(replaced) and ingestion.topic_of(replaced[0].after) != ingestion.topic_of(table)
+    if verb.value.upper() in ("START", "STOP") and not has_other_topic:  # these submit the whole spec themselves
         changes = tuple(change for change in changes if not isinstance(change, ChangeIngestion))
     return (*changes, *verbs) or (ReplaceTable(table, table),)
 

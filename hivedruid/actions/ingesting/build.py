@@ -12,7 +12,7 @@ from hivedruid.actions.ingesting.model import ChangeIngestion, ForgetSpecs
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_PATTERN, has_ingestion
+from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_KEYS, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
@@ -101,9 +101,14 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
     facts = snapshot.ingestions.get((before.database, before.name))
     if facts is None or not has_ingestion(before.properties):
         return ()
-    _check_topic(before, after, facts, span)
+    if after.data_source != before.data_source and is_anothers(before, snapshot):
+        return ()  # the supervisor of the former data source stays with its table
+    has_other_topic = _check_topic(before, after, facts, span)
     if facts.running is None:
-        return ()
+        if not has_other_topic:
+            return ()
+        spec = supervisor_spec(before, snapshot.settings)
+        return (ChangeIngestion(lifecycle.forget_offsets(before, spec, facts), before),)
     what = ""
     if not has_ingestion(after.properties):
         what = "would no longer ingest from Kafka"
@@ -121,21 +126,34 @@ def altered(before: Table, after: Table, span: Span | None, snapshot: Snapshot) 
         lifecycle.check_version(after, facts)
     except UnsupportedError as error:
         raise error.at(span) from None
-    change = lifecycle.alter(after, supervisor_spec(after, snapshot.settings), facts)
+    spec = supervisor_spec(after, snapshot.settings)
+    change = lifecycle.alter(after, spec, facts, has_other_topic=has_other_topic)
     return (ChangeIngestion(change, before),) if change else ()
 
 
-def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> None:
-    """Druid stores the offsets of one topic per data source and publishes nothing of another
-    (KafkaDataSourceMetadata)."""
-    old, new = (tuple(table.properties.get(key) for key in ("kafka.topic", TOPIC_PATTERN)) for table in (before, after))
-    if old != new and has_ingestion(after.properties) and (facts.running is not None or facts.record.last is not None):
+def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span | None) -> bool:
+    """Whether the topic changes of an ingestion that was started.
+
+    Druid stores the offsets of one topic per data source and publishes nothing of another (KafkaDataSourceMetadata).
+    Those of a topic that does not exist, or to which nothing was written, can be deleted: no record is lost or read
+    again. Raises SemanticError for the offsets of any other topic.
+    """
+    was_started = facts.running is not None or facts.record.last is not None
+    if topic_of(before) == topic_of(after) or not has_ingestion(after.properties) or not was_started:
+        return False
+    if not facts.has_no_topic and (facts.topic is None or not facts.topic.is_unwritten):
         raise SemanticError(
             f"Druid stores offsets of another topic for {before.full_name}, and would not publish records of the new"
             " topic",
             span=span,
             hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and create it again",
         )
+    return True
+
+
+def topic_of(table: Table) -> tuple[str | None, ...]:
+    """The topic that a table ingests from, or the pattern of its topics."""
+    return tuple(table.properties.get(key) for key in TOPIC_KEYS)
 
 
 def check_quiet(table: Table, verb: str, span: Span | None, snapshot: Snapshot) -> None:
@@ -258,6 +276,8 @@ def _reset(
             )
         offsets: Offsets = dict(target.offsets)
         _check_offsets(offsets, facts, target.span)
+    elif facts.has_no_topic and facts.no_offsets is not None:
+        raise KafkaError(f"cannot RESET TO {to}: {facts.no_offsets.message}", span=span, hint=facts.no_offsets.hint)
     elif facts.topic is None or (to == "TIMESTAMP" and facts.moment is None):
         topic = f"topic {io['topic']}" if pattern is None else f"the topics of '{pattern}'"
         raise KafkaError(
@@ -314,6 +334,8 @@ def _roll_back(table: Table, facts: IngestionFacts, span: Span | None, snapshot:
     now = supervisor_spec(table, snapshot.settings)
     is_begun = facts.begun is not None and facts.begun.change.rolls_back
     for sent in facts.specs:
+        if topic_of(sent.table) != topic_of(table):  # Druid has no offsets of it any more
+            continue
         if is_begun or (sent.worked and _differs(sent.spec, now)):
             after = replace(
                 table,

@@ -4,7 +4,7 @@ running the actions."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from hivedruid.actions.ingesting.model import CheckIngestion, CheckTopic
 from hivedruid.catalog.properties import KAFKA_CHECK, TOPIC_CHECK, consumer_properties, has_ingestion
@@ -15,6 +15,8 @@ from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaErro
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
+    from hivedruid.ingestion.checks import Mode
+    from hivedruid.ingestion.lifecycle import IngestionChange
 
 SETTING = "hivedruid.kafka.check"
 WORKERS, SAMPLER = "/druid/indexer/v1/workers", "/druid/indexer/v1/sampler"
@@ -32,12 +34,30 @@ def checks(table: Table, settings: Mapping[str, str]) -> tuple[CheckIngestion | 
         or not session_kind(settings).has(KafkaIngestion)
     ):
         return ()
-    mode = (table.properties.get(KAFKA_CHECK) or settings.get(SETTING, "warn")).upper()
+    mode = _mode(table, settings)
     if mode == "OFF":
         return ()
     from hivedruid.druid.supervisor import supervisor_spec
 
-    return (CheckIngestion(table, supervisor_spec(table, settings), "REFUSE" if mode == "REFUSE" else "WARN"),)
+    return (CheckIngestion(table, supervisor_spec(table, settings), mode),)
+
+
+def _mode(table: Table, settings: Mapping[str, str]) -> Mode | Literal["OFF"]:
+    """What CREATE and START do about an ingestion that cannot start."""
+    mode = (table.properties.get(KAFKA_CHECK) or settings.get(SETTING, "warn")).upper()
+    return "OFF" if mode == "OFF" else "REFUSE" if mode == "REFUSE" else "WARN"
+
+
+def check_topics(change: IngestionChange, services: Services) -> None:
+    """Raises KafkaError if a supervisor would be submitted whose topic does not exist: brokers may create it then, and
+    the ingestion would wait for records that nobody writes to it."""
+    if change.is_submitted and change.spec is not None and _mode(change.table, services.settings) != "OFF":
+        try:
+            services.engine(KafkaIngestion).check_topics(change.spec)
+        except KafkaError as error:
+            raise KafkaError(
+                f"the ingestion into {change.table.full_name} cannot start: {error.message}", hint=error.hint
+            ) from None
 
 
 def check_topic(action: CheckTopic, services: Services) -> None:
@@ -50,8 +70,8 @@ def check_topic(action: CheckTopic, services: Services) -> None:
             kafka.offsets_of(properties["kafka.topic"])
     except NoTopicError as error:
         if action.mode == "REFUSE":
-            raise KafkaError(error.message, hint=f"create it first, or set {TOPIC_CHECK} to WARN") from None
-        services.note(error.message)
+            raise KafkaError(error.message, hint=f"{error.hint}; {TOPIC_CHECK} = 'WARN' only notes it") from None
+        services.note(f"{error.message} ({error.hint})")
     except (ConnectError, KafkaError) as error:
         services.note(f"the topic of {action.table.full_name} was not checked: {error.message}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hivedruid.actions.ingesting.build import verb_of
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
 from hivedruid.catalog.opening import catalog_name
-from hivedruid.catalog.properties import SUPERVISOR_ID, has_ingestion
+from hivedruid.catalog.properties import SUPERVISOR_ID, TOPIC_KEYS, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
@@ -85,7 +85,7 @@ def _facts(statement: Statement, key: Key, table: Table | None, facts: Facts) ->
     if (
         table is not None
         and has_ingestion(table.properties)
-        and (verb in ("RESET", "WAIT") or (facts.plan_only and verb == "START"))
+        and (verb in ("RESET", "WAIT") or (facts.plan_only and verb == "START") or _sets_topic(statement))
     ):
         spec = supervisor_spec(table, facts.settings)
         moment = _moment(statement, facts)
@@ -119,6 +119,13 @@ def _supervisor_of(statement: Statement) -> SupervisorName | None:
     """The supervisor that a statement names by its id."""
     named = statement.name if isinstance(statement, AlterIngestion) else getattr(statement, "supervisor", None)
     return named if isinstance(named, SupervisorName) else None
+
+
+def _sets_topic(statement: Statement) -> bool:
+    """Whether it may change the topic of a table: whether the present one has records then matters."""
+    return isinstance(statement, s.SetTableProperties | s.UnsetTableProperties) and any(
+        item.key in TOPIC_KEYS for item in statement.properties
+    )
 
 
 def _unsigned(running: Mapping[str, Any], home: str) -> Mapping[str, Any]:

@@ -50,7 +50,15 @@ def run(action: Action, services: Services) -> None:
 
 
 def change_ingestion(action: ChangeIngestion, services: Services) -> None:
+    from hivedruid.actions.ingesting.check import check_topics
+
     change = action.change
+    try:
+        check_topics(change, services)
+    except HiveDruidError:
+        if action.before is not None:
+            services.catalog.replace(action.before)
+        raise
     _note_differences(change, services)
     try:
         _ask(change, services)

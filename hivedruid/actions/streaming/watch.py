@@ -20,7 +20,7 @@ from hivedruid.errors import ExecutionError, HiveDruidError, KafkaError, Semanti
 from hivedruid.ingestion.feed import Feed
 from hivedruid.ingestion.model import TopicOffsets
 from hivedruid.ingestion.overview import Unreachable
-from hivedruid.ingestion.problems import sql_name
+from hivedruid.ingestion.repairs import sql_name
 from hivedruid.plan.topic_scans import TopicState
 from hivedruid.script import SourceStatement
 from hivedruid.streams.overview import StreamOverview, WatchedStream

@@ -19,7 +19,8 @@ from hivedruid.druid.interval_sets import iso
 from hivedruid.druid.retention import Rule, dropping, text
 from hivedruid.engine.segments import Segment
 from hivedruid.iceberg.history import Snapshot, TableHistory
-from hivedruid.ingestion.problems import Problem, shown, sql_name
+from hivedruid.ingestion.problems import shown
+from hivedruid.ingestion.repairs import Problem, sql_name
 from hivedruid.setting_types import seconds
 
 

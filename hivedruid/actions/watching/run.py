@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,7 +34,9 @@ from hivedruid.engine.capabilities import KafkaIngestion, Tasks
 from hivedruid.errors import DruidError, Span
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
-from hivedruid.ingestion.problems import COLUMNS, Problem, problems
+from hivedruid.ingestion.problems import problems
+from hivedruid.ingestion.repairs import COLUMNS, Problem, local_start
+from hivedruid.local.state import down
 from hivedruid.operations.change_store import Changes
 from hivedruid.plan.literals import rows_in_zone
 from hivedruid.results import Result, ResultColumn
@@ -49,7 +52,7 @@ INGESTION_COLUMNS = tuple(
     ResultColumn(name, type_)
     for name, type_ in {
         "table": STRING, "topic": STRING, "state": STRING, "detailed_state": STRING, "tasks": STRING, "lag": BIGINT,
-        "seconds_behind": BIGINT, "rows_per_second": DOUBLE, "unparseable": BIGINT, "last_error": STRING,
+        "seconds_behind": BIGINT, "rows_per_second": DOUBLE, "parse_errors": BIGINT, "last_error": STRING,
         "since": TIMESTAMP_LTZ,
     }.items()
 )  # fmt: skip
@@ -164,7 +167,13 @@ def _problems(action: ListProblems, services: Services) -> Result:
     of_streams = stream_problems(with_topics(overview(action.streams, services.home, services.catalog)))
     of_tiers = tier_problems(watched_tiers(services))
     listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *of_tiers, *_elsewhere(services))
+    listed = tuple(local_start(each, down(services.home), start_command(services.home)) for each in listed)
     return Result(PROBLEM_COLUMNS, problem_rows(listed))
+
+
+def start_command(home: Path) -> str:
+    """The command line that starts the services of a home's local cluster which do not run."""
+    return f"hivedruid local up --home {shlex.quote(str(home))}"
 
 
 def with_streams(listed: Iterable[Problem], of_streams: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -13,7 +13,7 @@ from hivedruid.actions.utility.model import Show
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP_LTZ
 from hivedruid.cells import hive_text
 from hivedruid.errors import SemanticError, Span, did_you_mean
-from hivedruid.ingestion.problems import Problem
+from hivedruid.ingestion.repairs import Problem
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.loads import LoadJob

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -92,3 +93,14 @@ def test_task_slots() -> None:
 def test_everything_is_told() -> None:
     found = findings(SPEC, Seen((), UNREACHABLE, None, (), Slots(0, 0, 1)))
     assert [f.what.split()[0] for f in found] == ["Druid's", "cannot", "not"]
+
+
+def test_times_in_1970() -> None:
+    now = datetime(2026, 1, 15, tzinfo=UTC)
+    spec = {"spec": {**SPEC["spec"], "dataSchema": {"metricsSpec": [], "timestampSpec": {"column": "ts"}}}}
+    (found,) = findings(spec, seen(sample=Sample(2, 2, times=(1_760_000_000, 1_760_000_000_000)), now=now))
+    assert str(found) == (
+        "1 of 2 sampled times are unlikely: 1 in 1970, from 1970-01-21T08:53:20.000Z; ts is read as 'auto' (set"
+        " druid.timestamp.format to 'posix')"
+    )
+    assert not found.is_fatal

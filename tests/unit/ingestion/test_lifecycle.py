@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID
+from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID, TOPIC_PATTERN
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import supervisor_spec
@@ -114,6 +114,16 @@ def test_what_cannot_be(verb: Any, facts: IngestionFacts, kind: type[HiveDruidEr
         verb(TABLE, facts)
 
 
+def test_a_topic_that_does_not_exist_has_no_end_to_wait_for() -> None:
+    gone = KafkaError("topic 'k' does not exist in Kafka at kafka:9092", hint="did you mean 'kk'?")
+    with pytest.raises(KafkaError, match=r"default\.t: the offsets of its topic are unknown: topic 'k' does") as raised:
+        lifecycle.wait(TABLE, replace(RUNNING, no_offsets=gone, has_no_topic=True))
+    assert raised.value.hint == "did you mean 'kk'?"
+    patterned = replace(TABLE, properties={**TABLE.properties, TOPIC_PATTERN: "k.*"})
+    with pytest.raises(KafkaError, match=r"the offsets of the topics of 'k\.\*' are unknown: topic 'k' does not exist"):
+        lifecycle.wait(patterned, replace(RUNNING, no_offsets=gone))
+
+
 def test_another_tables_supervisor_is_left_alone() -> None:
     theirs = replace(RUNNING, running=owned(SPEC, replace(TABLE, table_id="theirs"), "ann@there:/home"))
     for verb in (lifecycle.suspend, lifecycle.resume, lifecycle.handoff):
@@ -135,6 +145,13 @@ def test_alter() -> None:
     ]  # fmt: skip
     assert steps(lifecycle.alter(TABLE, other, RUNNING)) == resubmitted
     assert steps(lifecycle.start(TABLE, other, RUNNING)) == resubmitted
+    renamed = {**SPEC, "spec": {**SPEC["spec"], "ioConfig": {"topic": "other"}}}
+    assert steps(lifecycle.alter(TABLE, renamed, RUNNING, has_other_topic=True)) == [
+        *resubmitted[:2], f"POST {BASE}/reset", *resubmitted[2:],
+    ]  # fmt: skip
+    assert steps(lifecycle.alter(TABLE, renamed, SUSPENDED, has_other_topic=True)) == [
+        f"POST {BASE}/reset", f"POST {SUPERVISOR}",
+    ]  # fmt: skip
     begun = replace(SUSPENDED, begun=a_change("ALTER", runs=True))
     assert steps(lifecycle.alter(TABLE, other, begun)) == resubmitted[2:]
     assert steps(lifecycle.alter(TABLE, SPEC, begun)) == resubmitted[2:]

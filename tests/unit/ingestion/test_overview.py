@@ -16,6 +16,7 @@ from hivedruid.ingestion.overview import (
     ingestion_row,
     match,
     moment,
+    parse_error_groups,
     task_details,
     task_row,
     with_supervisor_status,
@@ -198,6 +199,7 @@ def test_a_task_in_detail() -> None:
         ("duration", "300.0 s"),
         ("location", "host:1"),
         ("rows processed", "10"),
+        ("parse errors", "3"),
         ("rows unparseable", "2"),
         ("rows with errors", "1"),
         ("rows thrown away", "3"),
@@ -209,10 +211,29 @@ def test_a_task_in_detail() -> None:
 
 
 def test_a_task_without_report_and_log_says_where_to_look() -> None:
-    found = dict(task_details(task(1, "FAILED", location="host:1", error="broke"), "t", NOW, None, ""))
+    rows = task_details(task(1, "FAILED", location="host:1", error="broke"), "t", NOW, None, "")
+    found = dict(rows)
     assert found["rows"] == "no report available"
     assert found["error"] == "broke"
-    assert found["log"] == "not available: tasks of an indexer write to the log of the indexer at host:1"
+    assert [value for name, value in rows if name == "log"] == [
+        "not available: tasks of an indexer write to the log of the indexer at host:1",
+        "that of a local cluster: hivedruid local logs indexer",
+    ]
+
+
+def test_parse_errors_by_message() -> None:
+    """The values differ, the names of fields do not."""
+    texts = [
+        ("bad{", "Unable to parse row [bad{] into JSON"), ("", "Unable to parse value[many] for field[added]"),
+        ("x[1]", "Unable to parse row [x[1]] into JSON"), ("", "Unable to parse value[few] for field[deleted]"),
+        ("", "Unable to parse value[none] for field[added]"), ("y", "Unable to parse row [y] into JSON"),
+    ]  # fmt: skip
+    found = parse_error_groups(UnparseableRecord(given, details) for given, details in texts)
+    assert [(example.details, count) for example, count in found] == [
+        (texts[0][1], 3),
+        (texts[1][1], 2),
+        (texts[3][1], 1),
+    ]
 
 
 @pytest.mark.parametrize("text", [None, "", "soon", "2026-01-15T10:30:00"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hivedruid import parser
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
     FeedOffsets,
@@ -19,27 +19,12 @@ from hivedruid.ingestion.model import (
     Task,
     TopicOffsets,
     TopicPartition,
-    UnparseableRecord,
 )
-from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable
-from hivedruid.ingestion.problems import Problem, problems
+from hivedruid.ingestion.overview import Ingestion, Unreachable
+from hivedruid.ingestion.repairs import Problem
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
-from hivedruid.script import SourceStatement
-from tests.unit.ingestion.world import HOME, NOW, ago, running, supervisor, table, task, with_status
-
-
-def look(*ingestions: Ingestion, **given: Any) -> tuple[Problem, ...]:
-    """The problems; every repair is a statement that can be parsed, or a comment."""
-    tasks = tuple(task for one in ingestions for task in one.tasks)
-    found = problems(Overview(NOW, HOME, ingestions, **{"tasks": tasks, **given}))
-    for problem in found:
-        assert problem.repair.startswith("-- ") or parser.parse(SourceStatement(problem.repair))
-    return found
-
-
-def only(*ingestions: Ingestion, **given: Any) -> Problem:
-    (problem,) = look(*ingestions, **given)
-    return problem
+from hivedruid.ingestion.times import UnlikelyTimes
+from tests.unit.ingestion.world import HOME, NOW, ago, look, only, running, supervisor, table, task, with_status
 
 
 def test_nothing_where_all_is_well() -> None:
@@ -105,7 +90,7 @@ def test_a_table_that_was_started_and_does_not_run() -> None:
     [
         ("SUSPEND", "RUNNING", "SUSPEND INGESTION default.wiki"),
         ("ALTER", "RUNNING", "START INGESTION default.wiki"),
-        ("ALTER", "SUSPENDED", "-- rerun ALTER TABLE"),
+        ("ALTER", "SUSPENDED", "START INGESTION default.wiki; SUSPEND INGESTION default.wiki"),
         ("DROP", "RUNNING", "DROP TABLE default.wiki"),
     ],
 )
@@ -158,13 +143,22 @@ def transformed(**spec: Any) -> Supervisor:
 
 def test_expressions_of_others_that_druid_misreads() -> None:
     spec = {"transforms": [{"type": "expression", "name": "v", "expression": "x = 3"}], "filter": None}
-    problem = only(running(supervisor=transformed(transforms=spec)))
+    wiki = replace(table(), properties={**table().properties, "druid.transformSpec": json.dumps(spec)})
+    problem = only(running(table=wiki, supervisor=transformed(transforms=spec)))
     assert (problem.problem, problem.evidence) == ("invalid expression", "transformSpec.transforms[0].expression")
     assert problem.cause.startswith("cannot read in expression [x = 3] at position 3, near '= 3'; Druid drops what")
     assert problem.cause.endswith("(write ==)")
-    assert problem.repair.startswith(
-        "-- ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.transformSpec' = …), then R"
+    again = "RESET INGESTION default.wiki TO EARLIEST"
+    assert problem.repair == f"ALTER TABLE default.wiki UNSET TBLPROPERTIES ('druid.transformSpec'); {again}"
+    good = {"type": "expression", "name": "w", "expression": "x == 3"}
+    mixed = {"transforms": [*spec["transforms"], good], "filter": {"type": "expression", "expression": "x > 3"}}  # type: ignore[misc]
+    wiki = replace(wiki, properties={**wiki.properties, "druid.transformSpec": json.dumps(mixed)})
+    kept = json.dumps({"transforms": [good], "filter": mixed["filter"]})
+    assert only(running(table=wiki, supervisor=transformed(transforms=mixed))).repair == (
+        f"ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.transformSpec' = '{kept}'); {again}"
     )
+    posted = only(running(supervisor=transformed(transforms=spec)))  # the table has no such transform
+    assert posted.repair == "START INGESTION default.wiki"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +167,7 @@ def test_expressions_of_others_that_druid_misreads() -> None:
         (
             {"transforms": {"filter": {"type": "expression", "expression": "v == 3"}}},
             "the filter of its transformSpec removes them: {",
-            "-- ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.transformSpec' = …), then RESET INGESTION",
+            "START INGESTION default.wiki",
         ),
         (
             {"lateMessageRejectionPeriod": "PT1H"},
@@ -190,9 +184,43 @@ def test_all_records_are_thrown_away(spec: dict[str, Any], cause: str, repair: s
     )  # fmt: skip
     assert problem.cause.startswith(cause)
     assert problem.repair.startswith(repair)
-    assert not list(
-        problems(Overview(NOW, HOME, (replace(one, counts=RowCounts(1, thrown_away=190, per_second=10.0)),)))
+    rest = look(replace(one, counts=RowCounts(1, thrown_away=190, per_second=10.0)))
+    assert [problem.problem for problem in rest] == ([] if "transforms" in spec else ["records thrown away"])
+
+
+def test_records_whose_times_are_rejected() -> None:
+    """Druid 36 counts them by reason; a filter removes records on purpose."""
+    late = supervisor(table(), taskCount=2, lateMessageRejectionPeriod="PT1H", earlyMessageRejectionPeriod="PT1H")
+    reasons = {"beforeMinimumMessageTime": 12, "afterMaximumMessageTime": 0, "filtered": 3}
+    counts = RowCounts(100, thrown_away=15, per_second=10.0, thrown_by_reason=reasons)
+    assert only(running(supervisor=late, counts=counts)) == Problem(
+        "default.wiki", "records thrown away",
+        "their times are outside of lateMessageRejectionPeriod and earlyMessageRejectionPeriod",
+        "15 record(s) read by the running tasks, beside 100 that were kept; 12 before the minimum time, 3 by the filter",
+        "ALTER TABLE default.wiki UNSET TBLPROPERTIES ('druid.kafka.ingestion.lateMessageRejectionPeriod',"
+        " 'druid.kafka.ingestion.earlyMessageRejectionPeriod')",
+    )  # fmt: skip
+    filtered = replace(counts, thrown_by_reason={"filtered": 15, "beforeMinimumMessageTime": 0})
+    assert look(running(supervisor=late, counts=filtered)) == ()
+
+
+def test_times_that_are_read_in_another_unit() -> None:
+    seconds = [1_760_000_000, 1_768_000_000]
+    problem = only(running(unlikely=UnlikelyTimes.of(seconds, NOW)))
+    assert (problem.problem, problem.evidence) == (
+        "unlikely times", "2 row(s): 2 in 1970, from 1970-01-21T08:53:20.000Z to 1970-01-21T11:06:40.000Z",
+    )  # fmt: skip
+    assert problem.cause.endswith("is read as 'auto', and has probably the format 'posix'")
+    assert problem.repair == (
+        "SUSPEND INGESTION default.wiki;"
+        " ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.timestamp.format' = 'posix');"
+        " ALTER TABLE default.wiki DROP PARTITION (__time < '1971-01-01');"
+        " RESET INGESTION default.wiki TO EARLIEST; RESUME INGESTION default.wiki"
     )
+    ahead = only(running(unlikely=UnlikelyTimes.of([1_768_000_000_000_000], NOW)))
+    assert "DROP PARTITION (__time >= '2028-01-01')" in ahead.repair
+    unknown = only(running(unlikely=UnlikelyTimes.of([5], NOW)))
+    assert unknown.repair == "SELECT * FROM default.wiki WHERE `__time` < '1971-01-01' LIMIT 10"
 
 
 def test_a_supervisor_whose_table_was_dropped() -> None:
@@ -295,6 +323,27 @@ def test_the_topic_is_gone() -> None:
         "topic not found",
         "topic 'edits' does not exist in Kafka at kafka:9092",
     )
+    assert problem.repair == "STOP INGESTION default.wiki"
+    assert only(running(offsets=None, topic_problem="gone", similar="edit")) == Problem(
+        "default.wiki", "topic not found", "gone: did you mean 'edit'?", "topic edits",
+        "ALTER TABLE default.wiki SET TBLPROPERTIES ('kafka.topic' = 'edit')",
+    )  # fmt: skip
+
+
+def test_a_topic_to_which_nothing_was_written() -> None:
+    """One whose records have expired does not end at 0."""
+    unwritten = FeedOffsets("edits", {0: 0, 1: 0}, {0: 0, 1: 0})
+    none_read = with_status(running(offsets=unwritten), active=())
+    assert only(none_read) == Problem(
+        "default.wiki", "empty topic", "nothing was ever written to topic edits", "2 partition(s), all end at offset 0",
+        "STOP INGESTION default.wiki",
+    )  # fmt: skip
+    misspelt = only(replace(none_read, similar="edit"))
+    assert misspelt.cause == "nothing was ever written to topic edits: did you mean 'edit'?"
+    assert misspelt.repair == "ALTER TABLE default.wiki SET TBLPROPERTIES ('kafka.topic' = 'edit')"
+    assert look(replace(none_read, supervisor=supervisor(table(), "SUSPENDED"))) == ()
+    expired = FeedOffsets("edits", {0: 100, 1: 90}, {0: 100, 1: 90})
+    assert look(running(offsets=expired)) == ()
 
 
 def test_offsets_that_retention_has_deleted() -> None:
@@ -334,99 +383,3 @@ def test_a_topic_that_was_made_anew() -> None:
     )
     problem = only(running(offsets=FeedOffsets("edits", {0: 0}, {0: 100})))
     assert (problem.problem, problem.evidence) == ("partition not found", "partition(s) 1 were read, the topic has 0")
-
-
-# --- reading -----------------------------------------------------------------------------------------------------
-
-
-def lagging(lag: int, per_second: float, written: int = 0, **changes: Any) -> Ingestion:
-    """`written` records have arrived since the supervisor's poll 20 s ago."""
-    one = with_status(running(**changes), total_lag=lag)
-    offsets = FeedOffsets("edits", {0: 0, 1: 0}, {0: 100 + written, 1: 90})
-    return replace(one, counts=RowCounts(190, per_second=per_second), offsets=offsets)
-
-
-def test_a_lag_that_takes_long() -> None:
-    problem = only(lagging(5000, 10.0))
-    assert (problem.problem, problem.cause) == ("lag", "the tasks read 10.0 rows/s, 0.0 are written")
-    assert problem.evidence == "5000 unread record(s), 500 s of work"
-
-
-def test_a_lag_that_grows() -> None:
-    problem = only(lagging(5000, 10.0, written=1000))
-    assert (problem.problem, problem.cause) == ("growing lag", "the tasks read 10.0 rows/s, 50.0 are written")
-
-
-def test_more_tasks_help_as_long_as_there_are_partitions() -> None:
-    one = lagging(5000, 10.0, supervisor=supervisor(table(), taskCount=1))
-    assert only(one).repair == "ALTER TABLE default.wiki SET TBLPROPERTIES ('druid.kafka.ingestion.taskCount' = '2')"
-    assert only(lagging(5000, 10.0)).repair.startswith("-- every partition of edits already has its own task")
-
-
-def test_reading_that_stands_still() -> None:
-    problem = only(lagging(5, 0.0))
-    assert (problem.problem, problem.repair) == ("reading stalled", "SHOW TASKS FOR default.wiki")
-
-
-def test_a_lag_that_is_soon_read_is_no_problem() -> None:
-    assert look(lagging(2999, 10.0, written=1000)) == ()
-    young = (task(2, created=ago(minutes=1)), task(1, created=ago(minutes=1)))
-    assert look(lagging(5000, 0.0, tasks=young)) == ()  # it has just begun
-
-
-def test_records_that_cannot_be_parsed() -> None:
-    bad = running(
-        counts=RowCounts(950, unparseable=40, processed_with_error=10, per_second=1.0, worst=task(1).id),
-        parse_errors=(UnparseableRecord("bad{", "Unable to parse row [bad{] (Record: 1)"),),
-    )
-    problem = only(bad)
-    assert (problem.problem, problem.cause) == ("parse errors", "Unable to parse row [bad{] (Record: 1)")
-    assert problem.evidence == (
-        "50 of 1000 record(s) read by the running tasks; 10 of them kept: a number that Druid cannot parse is NULL; without"
-        " rollup, conditions, groups and aggregates may read 0 until its task writes it to disk"
-    )
-    dropped = replace(bad, counts=RowCounts(960, unparseable=40, per_second=1.0, worst=task(1).id))
-    assert only(dropped).evidence == "40 of 1000 record(s) read by the running tasks"
-    assert problem.repair == f"SHOW TASK '{task(1).id}'"
-    assert only(replace(bad, parse_errors=())).cause == "Druid saves none of them (maxSavedParseExceptions)"
-
-
-def test_long_messages_and_secrets_in_records() -> None:
-    record = '{"password": "canary", "text": "' + "x" * 1000
-    bad = running(
-        counts=RowCounts(0, 1, worst=task(1).id), parse_errors=(UnparseableRecord(record, "Unable to parse"),)
-    )
-    cause = only(bad).cause
-    assert "canary" not in cause
-    assert len(cause) == 200
-
-
-# --- health ------------------------------------------------------------------------------------------------------
-
-
-def test_an_unhealthy_supervisor_says_why() -> None:
-    ill = replace(
-        supervisor(table(), "UNHEALTHY_SUPERVISOR"), healthy=False, detailed_state="UNABLE_TO_CONNECT_TO_STREAM"
-    )
-    one = with_status(
-        running(supervisor=ill), errors=(SupervisorError(ago(minutes=1), "Failed to construct consumer"),)
-    )
-    problem = only(one)
-    assert (problem.problem, problem.cause) == ("unhealthy", "Failed to construct consumer")
-    assert problem.repair == "SHOW TASKS FOR default.wiki"
-    assert only(replace(one, topic_problem="no topic")).problem == "topic not found"  # which is more specific
-    both = look(replace(one, pending="START"))
-    assert [problem.problem for problem in both] == ["interrupted", "unhealthy"]
-
-
-def test_a_supervisor_that_counts_as_healthy_and_makes_no_task() -> None:
-    stuck = with_status(running(tasks=()), errors=(SupervisorError(ago(seconds=10), "it broke"),))
-    assert only(stuck).problem == "unhealthy"
-    lost = running(supervisor=replace(supervisor(table()), detailed_state="LOST_CONTACT_WITH_STREAM"))
-    assert only(lost).cause == "the supervisor gives no reason"
-
-
-def test_services_come_first_then_ingestions_in_order() -> None:
-    away = Unreachable("Kafka at kafka:9092", "connection refused")
-    found = look(Ingestion(table("b"), started=True), Ingestion(table("a"), started=True), unreachable=(away,))
-    assert [problem.subject for problem in found] == ["Kafka at kafka:9092", "default.b", "default.a"]

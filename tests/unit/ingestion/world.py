@@ -6,11 +6,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hivedruid import parser
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import STRING, TIMESTAMP
 from hivedruid.ingestion.model import FeedOffsets, ReadingTask, RowCounts, Supervisor, SupervisorStatus, Task
-from hivedruid.ingestion.overview import Ingestion
+from hivedruid.ingestion.overview import Ingestion, Overview
+from hivedruid.ingestion.problem_kinds import NAMES
+from hivedruid.ingestion.problems import problems
+from hivedruid.ingestion.repairs import Problem
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE
+from hivedruid.script import split
 
 NOW = datetime(2026, 1, 15, 10, 30, tzinfo=UTC)
 HOME = "me@here:/home"
@@ -69,3 +74,18 @@ def running(**changes: Any) -> Ingestion:
 def with_status(one: Ingestion, **changes: Any) -> Ingestion:
     assert one.status is not None
     return replace(one, status=replace(one.status, **changes))
+
+
+def look(*ingestions: Ingestion, **given: Any) -> tuple[Problem, ...]:
+    """The problems; every repair is a statement that can be parsed, or a comment."""
+    tasks = tuple(task for one in ingestions for task in one.tasks)
+    found = problems(Overview(NOW, HOME, ingestions, **{"tasks": tasks, **given}))
+    for problem in found:
+        assert problem.problem in NAMES
+        assert problem.repair.startswith("-- ") or [parser.parse(each) for each in split(problem.repair)]
+    return found
+
+
+def only(*ingestions: Ingestion, **given: Any) -> Problem:
+    (problem,) = look(*ingestions, **given)
+    return problem

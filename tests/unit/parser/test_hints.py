@@ -86,6 +86,7 @@ def filled(text: str) -> str:
 
 
 _VALUES = (
+    (rf"DROP PARTITION \({_FIELD}\)", "DROP PARTITION (__time < '2024-01-01')"),
     (f"'{_FIELD}'", "'x'"), ("'…'", "'x'"), (f"TO BATCH (?:{_FIELD}|n)", "TO BATCH 1"),
     (rf"OFFSETS \((?:{_FIELD}|….?|partition:offset.*)\)?", "OFFSETS (0:0)"), (f"STREAM (\\S+) TO (?:{_FIELD}|…)", r"STREAM \1 TO EARLIEST"),
     (f"COMPACT 'major'{_FIELD}", "COMPACT 'major'"), (r"PARTITION (?:\(…\)|…)", "PARTITION (k = 1)"),

@@ -13,7 +13,7 @@ from hivedruid.catalog.streams import Position, Stream, StreamRecord, StreamStat
 from hivedruid.ingestion.feed import Feed
 from hivedruid.ingestion.model import TopicOffsets
 from hivedruid.ingestion.overview import Unreachable
-from hivedruid.ingestion.problems import Problem
+from hivedruid.ingestion.repairs import Problem
 from hivedruid.streams.overview import ManagerId, StreamOverview, WatchedStream
 from hivedruid.streams.problems import problems
 
