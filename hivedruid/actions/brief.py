@@ -62,7 +62,7 @@ def _local(plan: LocalPlan) -> Iterator[str]:
     for item in plan.inputs:
         yield f"evaluated locally over a native query: {native(item.read.query)}"
     for file in plan.files:
-        yield f"evaluated locally over the files of table {file.rows.table.full_name}"
+        yield f"evaluated locally over the files of {file.rows.table.full_name}"
 
 
 def _spark(job: SparkJob) -> Iterator[str]:
