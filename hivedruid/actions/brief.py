@@ -60,7 +60,8 @@ def _local(plan: LocalPlan) -> Iterator[str]:
     if not (plan.inputs or plan.files):
         yield "evaluated locally: no query is sent"
     for item in plan.inputs:
-        yield f"evaluated locally over a native query: {native(item.read.query)}"
+        query = {key: value for key, value in item.read.query.items() if (key, value) != ("limit", plan.most + 1)}
+        yield f"evaluated locally over a native query: {native(query)}"
     for file in plan.files:
         yield f"evaluated locally over the files of {file.rows.table.full_name}"
 

@@ -32,6 +32,8 @@ def test_a_native_query_in_one_line(sql: str, expected: str) -> None:
 def test_statements_that_are_evaluated_locally_have_a_line() -> None:
     ranks = "SELECT country, rank() OVER (ORDER BY n) FROM (SELECT country, count(*) AS n FROM ev GROUP BY country) x"
     assert planned(ranks) == ["evaluated locally over a native query: groupBy over events by country: count(*)"]
+    scanned = planned("SELECT city, rank() OVER (ORDER BY country) FROM ev")
+    assert scanned == ["evaluated locally over a native query: scan over events"]  # not the limit of local evaluation
     counts = "SELECT a, count(*) FROM (SELECT explode(array(1, 2)) AS a) x GROUP BY a"
     assert planned(counts) == ["evaluated locally: no query is sent"]
 
