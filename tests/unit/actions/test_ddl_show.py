@@ -87,7 +87,7 @@ def test_show_create_table_of_druid(world: World) -> None:
         "  `cityname` string COMMENT 'from deserializer',",
         "  `added` bigint COMMENT 'from deserializer',",
         "  `tags` array<string> COMMENT 'from deserializer',",
-        "  `user_unique` string COMMENT 'from deserializer')",
+        "  `user_unique` binary COMMENT 'from deserializer')",
         "STORED BY",
         "  'org.apache.hadoop.hive.druid.DruidStorageHandler'",
         "TBLPROPERTIES (",
