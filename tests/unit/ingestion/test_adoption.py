@@ -50,7 +50,7 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield from leaves(item, (*path, key))
     elif isinstance(value, list):
         for n, item in enumerate(value):
-            element = {"name": item} if path[-1] == "dimensions" and isinstance(item, str) else item
+            element: Any = {"name": item} if path[-1] == "dimensions" and isinstance(item, str) else item
             inner = (element.get("aggregator") or {}) if isinstance(element, Mapping) else {}
             name = (element.get("name") or inner.get("name")) if isinstance(element, Mapping) else None
             yield from leaves(element, (*path, str(name or n)))
@@ -178,7 +178,7 @@ def test_settings_do_not_change_what_the_statement_means() -> None:
         "hive.druid.indexer.segments.granularity": "YEAR",
     }  # fmt: skip
     spec = SPECS["no part of a default"]
-    table = pasted(spec, **settings)
+    table = pasted(spec, None, **settings)
     assert changes(supervisor_spec(table, settings), spec, None) == ()
 
 

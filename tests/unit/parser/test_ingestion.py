@@ -8,6 +8,7 @@ import pytest
 
 from hivedruid.errors import HiveDruidError, ParseError, SemanticError, Span, UnsupportedError
 from hivedruid.parser import parse
+from hivedruid.parser.statements import SupervisorName, TableName
 from hivedruid.parser.statements.ingesting import AlterIngestion, ResetTarget
 from hivedruid.parser.statements.utility import ResetSettings
 from hivedruid.parser.statements.watching import (
@@ -36,14 +37,29 @@ def at(span: Span | None) -> str:
 def test_a_verb(verb: str) -> None:
     statement = one(f"  -- now\n{verb.lower()} /* the */ ingestion db.T")
     assert isinstance(statement, AlterIngestion)
+    assert isinstance(statement.name, TableName)
     assert (statement.verb, statement.name.database, statement.name.name) == (verb, "db", "t")
     assert statement.target is None
     assert at(statement.span) == f"{verb.lower()} /* the */ ingestion db.T"
 
 
+@pytest.mark.parametrize("verb", ["STOP", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "RESET"])
+def test_a_supervisor_by_its_id(verb: str) -> None:
+    statement = one(f"{verb} INGESTION 'Their feed-1'")
+    assert isinstance(statement, AlterIngestion)
+    assert isinstance(statement.name, SupervisorName)
+    assert (statement.verb, statement.name.id, at(statement.name.span)) == (verb, "Their feed-1", "'Their feed-1'")
+
+
+def test_start_requires_a_table() -> None:
+    with pytest.raises(SemanticError, match="cannot be started by its id"):
+        one("START INGESTION 'theirs'")
+
+
 def test_rollback() -> None:
     statement = one("ALTER TABLE db.t ROLLBACK INGESTION")
     assert isinstance(statement, AlterIngestion)
+    assert isinstance(statement.name, TableName)
     assert (statement.verb, statement.name.name, at(statement.span)) == ("ROLLBACK", "t", "ROLLBACK INGESTION")
 
 
