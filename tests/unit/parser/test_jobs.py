@@ -8,7 +8,7 @@ import pytest
 
 from hivedruid.errors import ParseError, Span, UnsupportedError
 from hivedruid.parser import parse
-from hivedruid.parser.statements import Explain
+from hivedruid.parser.statements import Explain, TableName
 from hivedruid.parser.statements.compacting import CompactTable, ShowCompactions, ShowSegments
 from hivedruid.parser.statements.ingesting import AlterIngestion
 from hivedruid.parser.statements.utility import DescribeTable, ShowColumns
@@ -77,6 +77,7 @@ def test_tables_may_be_called_so(name: str) -> None:
     assert shown.name.name == name
     resumed = one(f"RESUME INGESTION {name}")
     assert isinstance(resumed, AlterIngestion)
+    assert isinstance(resumed.name, TableName)
     assert (resumed.verb, resumed.name.name) == ("RESUME", name)
 
 
