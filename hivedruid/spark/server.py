@@ -223,11 +223,11 @@ def shared_home(home: Path) -> Path:
 
 @contextmanager
 def running_server(
-    home: Path, wanted: Callable[[], Wanted], start: Callable[[Wanted], Server], *, progress: Progress
+    home: Path, wanted: Callable[[], Wanted], start: Callable[[Wanted, str], Server], *, progress: Progress
 ) -> Iterator[Server]:
-    """A running server for one job: inside the block it is neither stopped nor replaced. `start` is called if there is
-    no server, or after the last job of an unsuitable server has ended. Raises SparkError if the folder is not
-    writable.
+    """A running server for one job: inside the block it is neither stopped nor replaced. `start` is called, with the
+    text of its progress, if there is no server, or after the last job of an unsuitable server has ended. Raises
+    SparkError if the folder is not writable.
     """
     files = Files(home)
     _make_folder(files)
@@ -237,9 +237,7 @@ def running_server(
             required = wanted()
             if server is not None and (why := server.misfit(required) or (_WORN if _is_worn(files) else "")):
                 server = _replaced(files, server, lease, progress)
-            if server is None:
-                progress(f"Spark: starting again{why}" if why else "Spark: starting")
-                server = start(required)
+            server = server or start(required, f"Spark: starting again{why}" if why else "Spark: starting")
             lease.wait(shared=True)  # a keeper may be checking whether it is idle
             os.utime(files.jobs)
         try:

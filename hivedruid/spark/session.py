@@ -268,13 +268,14 @@ def _own(
         library = os.pathsep.join(map(str, jars)) if all(jars) else ""
         return Wanted(version(), launch.start_settings(settings, hive=hive), library, needs_libraries=libraries)
 
-    def begin(required: Wanted) -> Server:
+    def begin(required: Wanted, text: str) -> Server:
         if required.libraries:
             artifacts.check(_libraries(settings))
         idle = seconds(settings.get("hivedruid.spark.idle.timeout") or "PT20M")
         java, classes = java_command(), launch.class_path(required, artifacts.pyspark_folder())
         archive = archives.archive_path(java, classes) if launch.is_local(settings) else None
         configuration = launch.configuration(required, java, classes, idle=idle, log=log, archive=archive)
+        progress(text)
         return server.start(where, configuration, secrets.token_urlsafe(32))
 
     with server.running_server(where, wanted, begin, progress=progress) as known:
