@@ -13,7 +13,7 @@ from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.druid import QUERY, DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.feed_offsets import offsets_of, topics_of
-from hivedruid.clients.lifecycle import left_off
+from hivedruid.clients.lifecycle import LAST_TASKS, left_off
 from hivedruid.clients.overlord import BASE, Overlord, task_path, tasks_path
 from hivedruid.clients.side_by_side import THREADS, SideBySide
 from hivedruid.clients.task_offsets import TASK_OFFSETS, with_first_lag
@@ -21,9 +21,17 @@ from hivedruid.clients.unlikely_times import unlikely_times
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, DruidError, ExecutionError, KafkaError, closest_name
 from hivedruid.ingestion.feed import Feed, feed_of
-from hivedruid.ingestion.model import Slots, Supervisor, TopicOffsets
+from hivedruid.ingestion.model import EndedTask, Slots, Supervisor, Task, TopicOffsets
 from hivedruid.ingestion.offsets import names_expired_offset
-from hivedruid.ingestion.overview import Ingestion, Known, Overview, Unreachable, match, with_supervisor_status
+from hivedruid.ingestion.overview import (
+    Ingestion,
+    Known,
+    Overview,
+    Unreachable,
+    match,
+    moment,
+    with_supervisor_status,
+)
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 
 LOAD_STATUS = "/druid/coordinator/v1/loadstatus?simple"
@@ -40,7 +48,8 @@ REQUESTS_FOR_PROBLEMS = {
     f"GET {BASE}/workers": "task slots",
     f"GET {LOAD_STATUS}": "segments that are not loaded",
     f"POST {QUERY}": "rows with unlikely times, for each supervisor with running tasks",
-    f"GET {task_path('ID', 'reports')}": "for the last tasks of a supervisor that cannot start at expired offsets",
+    f"GET {task_path('ID', 'reports')}": "for the last tasks of a supervisor that have ended",
+    f"GET {supervisor_path('ID', 'history')}": "if these had unparseable records",
 }
 REQUESTS_OF_KAFKA = {
     "Kafka: Metadata, ListOffsets": "the offsets of all topics, once for each Kafka cluster",
@@ -58,6 +67,7 @@ class Observer:
 
     def __init__(self, address: DruidAddress) -> None:
         self._clients = SideBySide(lambda: DruidClient(address))
+        self._reports: dict[str, EndedTask] = {}
 
     def __enter__(self) -> Observer:
         return self
@@ -98,6 +108,7 @@ class Observer:
         found = tuple(_remembered(one, known) for one in matched)
         found = tried("Druid's overlord", lambda: self._with_status(found)) or found
         found = tried("Druid's overlord", lambda: self._with_parse_errors(found)) or found
+        found = tried("Druid's overlord", lambda: self._each(found, _has_ended, self._with_ended)) or found
         found = tried("Druid's overlord", lambda: self._each(found, _has_expired_offset, _with_left_off)) or found
         found = tried("Druid's broker", lambda: self._each(found, _has_rows, _with_unlikely_times)) or found
         found, kafkas = _with_offsets(found)
@@ -113,6 +124,23 @@ class Observer:
 
     def _with_parse_errors(self, found: Sequence[Ingestion]) -> tuple[Ingestion, ...]:
         return self._each(found, _has_bad_rows, _with_parse_errors)
+
+    def _with_ended(self, overlord: Overlord, one: Ingestion) -> Ingestion:
+        """The newest tasks that have ended with the present spec, if they had parse errors."""
+        assert one.supervisor is not None
+        newest = [task for task in one.tasks if task.is_complete][:LAST_TASKS]
+        ended = [each for task in newest if (each := self._ended(overlord, task)) is not None]
+        if not any(each.counts.parse_errors for each in ended):
+            return one
+        submitted = moment(overlord.submitted(one.supervisor.id)) or datetime.min.replace(tzinfo=UTC)
+        present = (each for each in ended if (begun := moment(each.task.created)) is not None and begun >= submitted)
+        return replace(one, ended=tuple(present))
+
+    def _ended(self, overlord: Overlord, task: Task) -> EndedTask | None:
+        """A completed task, whose report does not change any more."""
+        if task.id not in self._reports and (report := overlord.report(task.id)) is not None:
+            self._reports[task.id] = EndedTask(task, *report)
+        return self._reports.get(task.id)
 
     def _each(
         self,
@@ -171,6 +199,10 @@ def _has_bad_rows(one: Ingestion) -> bool:
 def _with_parse_errors(overlord: Overlord, one: Ingestion) -> Ingestion:
     assert one.supervisor is not None
     return replace(one, parse_errors=overlord.parse_errors(one.supervisor.id))
+
+
+def _has_ended(one: Ingestion) -> bool:
+    return one.supervisor is not None and any(task.is_complete for task in one.tasks)
 
 
 def _has_expired_offset(one: Ingestion) -> bool:

@@ -81,6 +81,12 @@ class Overlord:
         path = supervisor_path(supervisor, "parseErrors")
         return tuple(map(_parse_error, self.client.get("overlord", path, list[wire.ParseExceptionReport], missing=())))
 
+    def submitted(self, supervisor: str) -> str:
+        """The time at which the present spec was submitted, also by a resumption; empty if it is not known."""
+        path = supervisor_path(supervisor, "history")
+        versions = self.client.get("overlord", path, list[wire.SupervisorVersion], missing=())
+        return max((each.version for each in versions), default="")
+
     def tasks(
         self, data_source: str | None = None, state: str | None = None, most: int = MOST_TASKS
     ) -> tuple[Task, ...]:

@@ -304,6 +304,12 @@ class SupervisorId(_Answer, frozen=True):
     id: str
 
 
+class SupervisorVersion(_Answer, frozen=True):
+    """An entry of the history of a supervisor: the time at which a spec was submitted."""
+
+    version: str
+
+
 class Supervisor(_Answer, frozen=True):
     """A supervisor that ends while it is listed has no state. A state of another type than text is one, too."""
 

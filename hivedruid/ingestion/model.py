@@ -154,6 +154,11 @@ class RowCounts:
         return self.unparseable + self.processed_with_error
 
     @property
+    def read(self) -> int:
+        """All records that were read."""
+        return self.kept + self.unparseable + self.thrown_away
+
+    @property
     def kept(self) -> int:
         """The rows that were kept, with or without a value that could not be parsed."""
         return self.processed + self.processed_with_error
@@ -188,6 +193,15 @@ class Task:
     def has_failed(self) -> bool:
         """Whether it failed on its own: Druid also marks tasks that were stopped as failed."""
         return self.state == "FAILED" and _STOP_REQUESTED.search(self.error) is None
+
+
+@dataclass(frozen=True)
+class EndedTask:
+    """A completed task, its row counts, and the records that it saved because it could not parse them."""
+
+    task: Task
+    counts: RowCounts
+    errors: tuple[UnparseableRecord, ...]
 
 
 _STOP_REQUESTED = re.compile(

@@ -20,6 +20,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.model import (
     STREAMS,
+    EndedTask,
     FeedOffsets,
     Offsets,
     RowCounts,
@@ -79,7 +80,8 @@ class Ingestion:
     `differences`: between the supervisor's spec and the table's. `offsets` are those of its topics in Kafka;
     `topic_problem` is why they could not be read. `similar` is a topic with records, of a similar name, if the own
     topic does not exist or has none. `left_off` are the end offsets of its last tasks, if no task runs because an
-    offset has expired; `unlikely` are the rows of its data source with unlikely times, if its tasks run.
+    offset has expired; `unlikely` are the rows of its data source with unlikely times, if its tasks run. `ended` are
+    its newest tasks that have ended with the present spec, if they had parse errors.
     """
 
     table: Table | None = None
@@ -99,6 +101,7 @@ class Ingestion:
     similar: str = ""
     left_off: Offsets = field(default_factory=dict)
     unlikely: UnlikelyTimes | None = None
+    ended: tuple[EndedTask, ...] = ()
 
     @property
     def name(self) -> str:

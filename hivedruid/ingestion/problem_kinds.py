@@ -36,8 +36,9 @@ PROBLEMS: Mapping[str, str] = {
     "lag, growing lag": ("more than five minutes of work at the present speed; growing: more is written than read"),
     "reading stalled": ("there is a lag, and the tasks are not reading"),
     "parse errors": (
-        "the running tasks could not parse some records, or a number in records that they kept "
-        "([records](#records)); one row for each kind of message among the saved records, with an example"
+        "the tasks that run, or the last that ended with the present spec, could not parse some records, or a number "
+        "in records that they kept ([records](#records)); one row for each kind of message among the saved records, "
+        "with an example"
     ),
     "invalid expression": (
         "an expression in the supervisor's transformSpec or metricsSpec that Druid reads differently than it "

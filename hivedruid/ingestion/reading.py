@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from hivedruid.catalog.properties import INGESTION_PREFIX, has_ingestion
+from hivedruid.ingestion.model import RowCounts
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_groups, parse_error_text
 from hivedruid.ingestion.repairs import Problem, adopting, name_of, show_tasks, statement
 from hivedruid.ingestion.supervisor import spec_part
@@ -70,24 +71,30 @@ def _written_per_second(one: Ingestion, now: datetime) -> float | None:
 
 
 def _parse_errors(one: Ingestion, _: Overview) -> Iterator[Problem]:
-    """One problem for each kind of message, among the errors that Druid saves."""
-    counts = one.counts
-    if counts is None or counts.parse_errors == 0:
+    """One problem for each kind of message, among the errors that Druid saves. Tasks that have ended count, too:
+    otherwise the errors of a task would be gone with it."""
+    counts = one.counts or RowCounts()
+    ended = sum(each.counts.parse_errors for each in one.ended)
+    if counts.parse_errors == 0 and ended == 0:
         return
-    total = counts.kept + counts.unparseable + counts.thrown_away
-    evidence = f"{counts.parse_errors} of {total} record(s) read by the running tasks"
+    evidence = f"{counts.parse_errors} of {counts.read} record(s) read by the running tasks"
     if counts.processed_with_error:
         evidence += (
             f"; {counts.processed_with_error} of them kept: a number that Druid cannot parse is NULL; without rollup,"
             " conditions, groups and aggregates may read 0 until its task writes it to disk"
         )
-    repair = f"SHOW TASK '{counts.worst}'"
-    groups = parse_error_groups(one.parse_errors)
+    if ended:
+        read = sum(each.counts.read for each in one.ended)
+        evidence += f"; {ended} of {read} by the last {len(one.ended)} task(s) that ended"
+    worst = max(one.ended, key=lambda each: each.counts.parse_errors, default=None)
+    repair = f"SHOW TASK '{counts.worst or (worst.task.id if worst else '')}'"
+    saved = (*one.parse_errors, *(error for each in one.ended for error in each.errors))
+    groups = parse_error_groups(saved)
     if not groups:
         cause = "Druid saves none of them (maxSavedParseExceptions)"
         yield Problem(one.name, "parse errors", cause, evidence, repair)
     for example, count in groups:
-        share = f"{count} of the {len(one.parse_errors)} saved records have this error; " if len(groups) > 1 else ""
+        share = f"{count} of the {len(saved)} saved records have this error; " if len(groups) > 1 else ""
         yield Problem(one.name, "parse errors", parse_error_text(example), share + evidence, repair)
 
 

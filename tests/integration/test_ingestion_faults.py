@@ -41,7 +41,7 @@ def other(cluster: Cluster, tmp_path: Path) -> Iterator[IngestionHome]:
 
 
 def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
-    """Every 20th of 2,000."""
+    """Every 20th of 2,000: known while the tasks run, and when they have ended."""
     feed = Feed(topics, 2)
     for n in range(100):
         feed.send(19)
@@ -61,7 +61,17 @@ def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
     shown = [(row["name"], row["value"]) for row in home.run(problem["repair"])]
     assert ("rows unparseable", "100") in shown
     assert any(key == "parse error" and "bad{" in value for key, value in shown)
+    home.run(f"HANDOFF INGESTION {name}")
+
+    def have_ended() -> Row | None:
+        found = home.problems(name).get("parse errors")
+        return found if found and found["evidence"].endswith("; 100 of 2000 by the last 2 task(s) that ended") else None
+
+    problem = until(have_ended, "reports of the tasks that have ended")
+    assert "bad{" in problem["cause"]
+    assert ("parse errors", "50") in [(row["name"], row["value"]) for row in home.run(problem["repair"])]
     home.stop(name, feed.expected)
+    assert "parse errors" not in home.problems(name)
 
 
 def test_a_partition_is_added(home: IngestionHome, topics: Topics) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hivedruid.ingestion.model import (
+    EndedTask,
     FeedOffsets,
     RowCounts,
     Slots,
@@ -77,6 +78,23 @@ def test_records_that_cannot_be_parsed() -> None:
     assert only(dropped).evidence == "40 of 1000 record(s) read by the running tasks"
     assert problem.repair == f"SHOW TASK '{task(1).id}'"
     assert only(replace(bad, parse_errors=())).cause == "Druid saves none of them (maxSavedParseExceptions)"
+
+
+def test_records_that_tasks_could_not_parse_which_have_ended() -> None:
+    """A task takes its numbers with it; the report that it leaves does not change."""
+
+    def ended(number: int, counts: RowCounts, *inputs: str) -> EndedTask:
+        errors = tuple(UnparseableRecord(text, f"Unable to parse row [{text}] (Record: 1)") for text in inputs)
+        return EndedTask(task(number, state="SUCCESS"), counts, errors)
+
+    past = (ended(7, RowCounts(8, unparseable=2), "bad{", "worse{"), ended(6, RowCounts(90, unparseable=10), "bad["))
+    problem = only(running(counts=RowCounts(5, per_second=1.0), ended=past))
+    assert problem.cause == "Unable to parse row [bad{] (Record: 1)"
+    assert problem.evidence == "0 of 5 record(s) read by the running tasks; 12 of 110 by the last 2 task(s) that ended"
+    assert problem.repair == f"SHOW TASK '{past[1].task.id}'"
+    now = running(counts=RowCounts(4, unparseable=1, worst=task(1).id), ended=past)
+    assert only(now).evidence.startswith("1 of 5 record(s) read by the running tasks; 12 of 110 by")
+    assert only(now).repair == f"SHOW TASK '{task(1).id}'"
 
 
 def test_long_messages_and_secrets_in_records() -> None:
