@@ -42,7 +42,7 @@ from hivedruid.clients.cluster import DruidCluster
 from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.supervisor import supervisor_spec
-from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.owners import owned
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from hivedruid.local.cluster import LocalCluster
 from hivedruid.local.services import HEAPS

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hivedruid.clients.address import DruidAddress
 from hivedruid.clients.native_queries import NativeQueries
-from hivedruid.clients.overlord import Overlord
 from hivedruid.clients.side_by_side import SideBySide
+from hivedruid.clients.task_reader import TaskReader
 from hivedruid.clients.unparsed_values import RecentUnparsedValues
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
@@ -26,8 +26,7 @@ from hivedruid.engine.capabilities import (
     SegmentPublishing,
     SegmentRoot,
     SegmentStorage,
-    Tasks,
-)
+)  # fmt: skip
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.kept_secrets import KeptSecrets
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from hivedruid.filesystems import Access
     from hivedruid.ingestion.checks import Seen
     from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts
-    from hivedruid.ingestion.model import RowCounts, Task, UnparseableRecord, UnparsedValues
+    from hivedruid.ingestion.model import Task, UnparsedValues
     from hivedruid.ingestion.offsets import Move
     from hivedruid.ingestion.overview import Known, Overview
     from hivedruid.jobs.load import Journal, Load, LoadReport
@@ -64,8 +63,8 @@ QUERIES_AT_ONCE = 4
 class DruidCluster(
     NativeQueries,
     DruidEngine,
-    Loading, DeepStorage, SegmentPublishing, SegmentLists, Archiving, Retention, SegmentStorage, Tasks, KafkaIngestion,
-    Compaction,
+    Loading, DeepStorage, SegmentPublishing, SegmentLists, Archiving, Retention, SegmentStorage, TaskReader,
+    KafkaIngestion, Compaction,
 ):  # fmt: skip
     """`progress` receives status lines during long operations, and "" at their end; `note` receives notes for the user.
 
@@ -409,22 +408,6 @@ class DruidCluster(
         return cancel(self, tasks)
 
     # --- tasks -------------------------------------------------------------------------------------------------
-
-    def tasks(self, data_source: str | None = None, state: str | None = None) -> tuple[Task, ...]:
-        """Tasks, newest first."""
-        return Overlord(self.client).tasks(data_source, state)
-
-    def task(self, task_id: str) -> Task | None:
-        """One task; None if it does not exist."""
-        return Overlord(self.client).task(task_id)
-
-    def task_report(self, task_id: str) -> tuple[RowCounts, tuple[UnparseableRecord, ...]] | None:
-        """See `Tasks.task_report`."""
-        return Overlord(self.client).report(task_id)
-
-    def task_log(self, task_id: str, characters: int) -> str:
-        """The end of a task's log."""
-        return Overlord(self.client).log(task_id, characters)
 
     def stop_task(self, task: Task, patience: float) -> bool:
         """Stop a running task; see `Tasks.stop_task`."""

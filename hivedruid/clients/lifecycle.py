@@ -23,7 +23,6 @@ from hivedruid.ingestion.lifecycle import (
     IngestionFacts,
     MoveOffsets,
     Request,
-    check_owner,
 )
 from hivedruid.ingestion.model import (
     STREAMS,
@@ -36,6 +35,7 @@ from hivedruid.ingestion.model import (
     offset_list,
 )
 from hivedruid.ingestion.offsets import Move, moves, names_expired_offset, next_offsets
+from hivedruid.ingestion.owners import check_owner
 from hivedruid.ingestion.supervisor import SUPERVISOR, replicas, spec_part, supervisor_id, supervisor_path, task_groups
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ def dimensions_and_metrics(
         elif rollup and druid in METRICS and not (column.type.name == "boolean" or column.name in kept or is_dimension):
             metrics.append({"type": METRICS[druid], "name": field, "fieldName": field})
         else:
-            made = {"name": field, **_dimension(column, druid, several)}
+            made = _dimension(column, field, druid, several)
             given = described.get(field, made)
             dimensions.append(made if staged and given.get("type") != made["type"] else given)
     return dimensions, [*metrics, *written.values()]
@@ -105,13 +105,13 @@ def _metric(column: Column, function: str, field: str, source: str, *, merges: b
     return metric if function == "count" else {**metric, "fieldName": source}
 
 
-def _dimension(column: Column, druid: str, several: Mapping[str, str]) -> Json:
+def _dimension(column: Column, field: str, druid: str, several: Mapping[str, str]) -> Json:
     """The schema of a dimension. Arrays of numbers, which data sources of others have, are arrays in Druid, too; those
     of strings are multi-value strings."""
     if column.type.name == "array" and column.type.children[0].is_numeric:
         element = "LONG" if column.type.children[0].is_integer else "DOUBLE"
-        return {"type": "auto", "castToType": f"ARRAY<{element}>"}
-    return {"type": druid.lower(), **_handling(column, several)}
+        return {"type": "auto", "name": field, "castToType": f"ARRAY<{element}>"}
+    return {"type": druid.lower(), "name": field, **_handling(column, several)}
 
 
 def _handling(column: Column, several: Mapping[str, str]) -> Json:

@@ -6,16 +6,15 @@ Every verb can be rerun after an interruption at any point: completed steps are 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
 from hivedruid.catalog.properties import HEADER_FILTER, SUPERVISOR_ID, TOPIC_PATTERN
 from hivedruid.catalog.table import Table
-from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.versions import VERSIONS, DruidVersion, Feature
-from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError, UnsupportedError
+from hivedruid.errors import HiveDruidError, KafkaError, SemanticError, UnsupportedError
 from hivedruid.ingestion.compare import Difference, changes
 from hivedruid.ingestion.model import (
     FeedOffsets,
@@ -30,11 +29,9 @@ from hivedruid.ingestion.model import (
     partition_of,
 )
 from hivedruid.ingestion.offsets import Move, moves, next_offsets
+from hivedruid.ingestion.owners import check_owner, owned
 from hivedruid.ingestion.supervisor import (
     OWNER_HOME,
-    OWNER_ID,
-    OWNER_KEYS,
-    OWNER_TABLE,
     SUPERVISOR,
     owner_of,
     replicas,
@@ -185,51 +182,12 @@ def path(table: Table, part: str) -> str:
     return supervisor_path(supervisor_id(table), part)
 
 
-def owned(spec: Mapping[str, Any], table: Table, home: str, *, suspended: bool = False) -> Json:
-    """The spec as it is submitted, with its owner and its kind of locks in the context."""
-    context = {
-        CONCURRENT_LOCKS: True,
-        **spec.get("context", {}),
-        OWNER_TABLE: table.full_name,
-        OWNER_ID: table.table_id,
-        OWNER_HOME: home,
-    }
-    return {**spec, "context": context, **({"suspended": True} if suspended else {})}
-
-
-def unowned(spec: Mapping[str, Any]) -> Json:
-    """A submitted spec without its owner and its state, as the catalog records it."""
-    own = {key: value for key, value in (spec.get("context") or {}).items() if key not in OWNER_KEYS}
-    context = {key: value for key, value in own.items() if (key, value) != (CONCURRENT_LOCKS, True)}
-    bare = {key: value for key, value in spec.items() if key not in ("context", "suspended")}
-    return {**bare, **({"context": context} if context else {})}
-
-
 def is_foreign(facts: IngestionFacts) -> bool:
     """Whether another program started the supervisor that runs."""
     running = facts.running
     if running is None or owner_of(running) is not None:
         return False
     return (running.get("context") or {}).get(OWNER_HOME) != facts.home
-
-
-class OwnerError(DruidError):
-    """A supervisor belongs to another table, or another home."""
-
-
-def check_owner(table: Table, running: Mapping[str, Any] | None) -> None:
-    """A supervisor may be changed by the table that started it; one without an owner may be taken over.
-
-    Raises OwnerError if it belongs to another table, or another home.
-    """
-    if running is None or owner_of(running) in (None, table.table_id):
-        return
-    context = running["context"]
-    raise OwnerError(
-        f"the supervisor {supervisor_id(table)} belongs to table {context.get(OWNER_TABLE)} of"
-        f" {context.get(OWNER_HOME)}",
-        hint="change it there, or set a different druid.datasource for this table",
-    )
 
 
 _NEEDED: Mapping[str, Feature] = {SUPERVISOR_ID: "supervisor ids", HEADER_FILTER: "header filters"}
@@ -245,24 +203,6 @@ def check_version(table: Table, facts: IngestionFacts) -> None:
                 f"{key} needs Druid {since} or later. {facts.version.reason(feature)}",
                 hint=f"ALTER TABLE {table.full_name} UNSET TBLPROPERTIES ('{key}')",
             )
-
-
-def check_others(table: Table, others: Sequence[Supervisor]) -> None:
-    """Raises SemanticError if other supervisors feed the data source of a table whose supervisor has no id of its
-    own."""
-    if not others or SUPERVISOR_ID in table.properties:
-        return
-    named = " and ".join(f"{other.id}{_owner(other)}" for other in others)
-    raise SemanticError(
-        f"cannot START the ingestion of {table.full_name}: its data source {table.data_source} is already fed by"
-        f" {'supervisor' if len(others) == 1 else 'supervisors'} {named}",
-        hint=f"set {SUPERVISOR_ID} to start another supervisor beside it, or a different druid.datasource",
-    )
-
-
-def _owner(supervisor: Supervisor) -> str:
-    table = supervisor.context.get(OWNER_TABLE)
-    return f" (of table {table} of {supervisor.context.get(OWNER_HOME)})" if table else ""
 
 
 def slots(spec: Mapping[str, Any], facts: IngestionFacts) -> Slots | None:

@@ -14,7 +14,7 @@ from hivedruid.catalog.opening import catalog_name
 from hivedruid.clients import wire
 from hivedruid.clients.druid import DruidClient
 from hivedruid.druid.supervisor import supervisor_spec
-from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.owners import owned
 from hivedruid.ingestion.supervisor import SUPERVISOR
 from tests.support.ingestion import IngestionHome, record, until
 

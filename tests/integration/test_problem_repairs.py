@@ -14,7 +14,7 @@ from hivedruid.catalog.opening import catalog_name
 from hivedruid.clients import wire
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import DruidError, KafkaError, SemanticError
-from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.owners import owned
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, SUPERVISOR, supervisor_path
 from tests.support import killed
 from tests.support.ingestion import Feed, IngestionHome, record

@@ -18,7 +18,7 @@ from hivedruid.clients.failures import MissingError
 from hivedruid.clients.overlord import Overlord
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.errors import DruidError
-from hivedruid.ingestion.lifecycle import owned
+from hivedruid.ingestion.owners import owned
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_path
 from hivedruid.session import Session
 from tests.support.ingestion import until

@@ -18,7 +18,7 @@ from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import KafkaError, SemanticError, Span, UnsupportedError
-from hivedruid.ingestion import lifecycle
+from hivedruid.ingestion import lifecycle, owners
 from hivedruid.ingestion.compare import differences
 from hivedruid.ingestion.lifecycle import IngestionChange, IngestionFacts, Json
 from hivedruid.ingestion.model import Offsets
@@ -214,7 +214,7 @@ def _change(
     try:
         lifecycle.check_version(table, facts)
         if verb == "START":
-            lifecycle.check_others(table, facts.others)
+            owners.check_others(table, facts.others)
     except (SemanticError, UnsupportedError) as error:
         raise error.at(span) from None
     change = _planned(verb, table, facts, snapshot, target, span)

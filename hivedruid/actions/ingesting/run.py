@@ -15,9 +15,10 @@ from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
-from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, OwnerError, Request, Step, unowned
+from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, Request, Step
 from hivedruid.ingestion.model import offset_list
 from hivedruid.ingestion.offsets import Move, summary
+from hivedruid.ingestion.owners import OwnerError, unowned
 from hivedruid.ingestion.supervisor import SUPERVISOR, supervisor_id
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.changes import ChangeNotes, IngestionJob, rerun_statement, statement_name

@@ -350,13 +350,19 @@ def test_the_version_is_asked_once(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("properties", "limits"),
     [
-        ({"druid.service": "druid/broker"}, DruidLimits(100_000, None)),
-        ({"druid.service": "druid/broker", "druid.processing.numMergeBuffers": "4"}, DruidLimits(100_000, 4)),
-        ({"druid.service": "druid/broker", "druid.processing.numThreads": "16"}, DruidLimits(100_000, 4)),
-        ({"druid.service": "b/broker", "druid.server.http.maxSubqueryRows": "5"}, DruidLimits(5, None)),
-        ({"druid.service": "b/broker", "druid.server.http.maxSubqueryRows": "-1"}, DruidLimits(None, None)),
-        ({"druid.service": "druid/router"}, DruidLimits()),
-        (None, DruidLimits()),
+        ({"druid.service": "druid/broker"}, DruidLimits(100_000, None, unions=True)),
+        (
+            {"druid.service": "druid/broker", "druid.processing.numMergeBuffers": "4"},
+            DruidLimits(100_000, 4, unions=True),
+        ),
+        ({"druid.service": "druid/broker", "druid.processing.numThreads": "16"}, DruidLimits(100_000, 4, unions=True)),
+        ({"druid.service": "b/broker", "druid.server.http.maxSubqueryRows": "5"}, DruidLimits(5, None, unions=True)),
+        (
+            {"druid.service": "b/broker", "druid.server.http.maxSubqueryRows": "-1"},
+            DruidLimits(None, None, unions=True),
+        ),
+        ({"druid.service": "druid/router"}, DruidLimits(unions=True)),
+        (None, DruidLimits(unions=True)),
     ],
 )
 def test_limits(serve: Serve, properties: Any, limits: DruidLimits) -> None:

@@ -13,14 +13,10 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.druid.versions import DruidVersion
 from hivedruid.errors import DruidError, HiveDruidError, KafkaError, SemanticError, UnsupportedError
-from hivedruid.ingestion import lifecycle
-from hivedruid.ingestion.lifecycle import (
-    Await,
-    IngestionChange,
-    IngestionFacts,
-    owned,
-)
+from hivedruid.ingestion import lifecycle, owners
+from hivedruid.ingestion.lifecycle import Await, IngestionChange, IngestionFacts
 from hivedruid.ingestion.model import FeedOffsets, ReadingTask, Supervisor, SupervisorStatus, Task, Worker
+from hivedruid.ingestion.owners import owned
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, SUPERVISOR
 from hivedruid.operations.changes import IngestionJob
 from tests.support.jobs import a_change
@@ -266,14 +262,14 @@ def test_the_id_of_the_supervisor_is_in_its_paths_and_its_spec() -> None:
 
 def test_start_beside_another_supervisor_names_it() -> None:
     with pytest.raises(SemanticError) as raised:
-        lifecycle.check_others(TABLE, (OTHER,))
+        owners.check_others(TABLE, (OTHER,))
     assert raised.value.message == (
         "cannot START the ingestion of default.t: its data source d/x is already fed by supervisor first (of table"
         " default.t of there)"
     )
     assert SUPERVISOR_ID in (raised.value.hint or "")
-    lifecycle.check_others(SECOND, (OTHER,))
-    lifecycle.check_others(TABLE, ())
+    owners.check_others(SECOND, (OTHER,))
+    owners.check_others(TABLE, ())
 
 
 def test_a_supervisor_id_needs_druid_34() -> None:
