@@ -65,11 +65,11 @@ def test_malformed_records(home: IngestionHome, topics: Topics) -> None:
 
     def have_ended() -> Row | None:
         found = home.problems(name).get("parse errors")
-        return found if found and found["evidence"].endswith("; 100 of 2000 by the last 2 task(s) that ended") else None
+        return found if found and found["evidence"].endswith("; 100 of 2000 by the last 1 task(s) that ended") else None
 
     problem = until(have_ended, "reports of the tasks that have ended")
     assert "bad{" in problem["cause"]
-    assert ("parse errors", "50") in [(row["name"], row["value"]) for row in home.run(problem["repair"])]
+    assert ("parse errors", "100") in [(row["name"], row["value"]) for row in home.run(problem["repair"])]
     home.stop(name, feed.expected)
     assert "parse errors" not in home.problems(name)
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,8 @@ def test_it_can_be_used_at_once(local: LocalCluster) -> None:
     until(lambda: count(local) == 3, "three rows")
     services = running(local.home)
     assert services is not None
+    with closing(kafka_python().KafkaAdminClient(bootstrap_servers=services.kafka)) as admin:
+        admin.create_topics({"kept": {"num_partitions": 1, "replication_factor": 1}}, wait_for_metadata=True)
     with kafka_python().KafkaProducer(bootstrap_servers=services.kafka) as producer:
         producer.send("kept", b"a record").get(60)
 

@@ -226,7 +226,7 @@ DRUID_TABLE = Table("default", "d", "druid", columns(__time=TIMESTAMP, n=BIGINT)
 SPEC = {"spec": {"dataSchema": {"dataSource": "d", "dimensionsSpec": {"dimensions": [{"name": "n", "type": "long"}]}}}}
 
 
-LOST = "only .* of the Spark job are in .* on this machine|cannot find a file"
+LOST = "only .* of the Spark job are in .* on this machine|but not to .* on this machine|cannot find a file"
 """Spark's report of the tasks may arrive too late: then the rows are read, also by the worker without the files."""
 
 
