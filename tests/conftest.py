@@ -35,7 +35,8 @@ FIXTURES = {"topics": "kafka"}
 """Fixture → the marker of the tests that use it."""
 
 LONGEST = (
-    "equivalence/test_equivalence", "integration/test_ingestion_lifecycle", "integration/test_ingestion_killed",
+    "equivalence/test_equivalence", "integration/test_data_sources", "integration/test_problem_repairs",
+    "integration/test_foreign_supervisors", "integration/test_ingestion_lifecycle", "integration/test_ingestion_killed",
     "integration/test_ingestion_outages", "integration/test_goldens", "integration/test_spark_standalone",
     "equivalence/test_goldens", "integration/test_ingestion_life", "integration/test_jobs_killed",
     "integration/test_watch", "integration/test_topic_jobs", "integration/test_ingestion_faults",
