@@ -217,7 +217,7 @@ def test_a_sample(create: Create, session: Session, client: DruidClient, topics:
         "Unable to parse value[many] for field[added]",
     ]
     assert [error.input for error in found.errors][:2] == ["bad{", '{"time": "yesterday", "page": "a", "added": 1}']
-    assert sample(client, made, rows=2) == Sample(2, 1, found.errors[:1], fields=found.fields)
+    assert sample(client, made, rows=2) == Sample(2, 1, found.errors[:1], fields=found.fields, times=found.times)
     assert sample(client, made, rows=0) == Sample(0, 0)
 
 

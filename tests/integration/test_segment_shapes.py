@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.ingestion import ingest_all
-from tests.support.segment_shapes import COLUMNS, FIELDS, MAPPING, everywhere, parts
+from tests.support.ingestion import ingest_all, until
+from tests.support.segment_shapes import COLUMNS, FIELDS, MAPPING, REPLACED, everywhere, parts
 
 if TYPE_CHECKING:
     from tests.support.cluster import Cluster, Run
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ALL = ", ".join(f"`{name}`" for name in COLUMNS)
+FROM, TO = (datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000 for day in REPLACED.split("/"))
+"""The interval that is replaced, in milliseconds."""
 Rows = Counter[tuple[Any, ...]]
 
 
@@ -29,7 +31,9 @@ def expected(cluster: Cluster) -> Iterator[dict[str, Rows]]:
     everything, of_everything = everywhere("everywhere")
     with closing(cluster.druid()) as druid:
         ingest_all(druid, [*tasks, everything])
+        replaced = {each for each in druid.segments("shapes") if FROM <= each.start < TO}
         ingest_all(druid, changes)
+        until(lambda: not replaced.intersection(druid.segments("shapes")), "the tombstones beside the new segment")
         yield {"shapes": _rows(rows), "everywhere": _rows(of_everything)}
         for name in ("shapes", "everywhere"):
             druid.drop(name)

@@ -76,6 +76,7 @@ PROJECTION = {
     "type": "aggregate", "name": "by_count", "virtualColumns": [], "groupingColumns": [{"type": "string", "name": "count"}],
     "aggregators": [{"type": "longSum", "name": "n", "fieldName": "select"}],
 }  # fmt: skip
+REPLACED = "2026-04-01/2026-04-06"
 EDGES = ("0001-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "2026-05-01T12:00:00Z", "9999-12-31T23:59:59.999Z")
 
 
@@ -100,8 +101,9 @@ def parts(data_source: str) -> tuple[list[Json], list[Json], list[tuple[str, Row
     ]
     rows = [pair for number, (times, *_) in enumerate(shapes) for pair in zip(times, values(number), strict=False)]
     late = _days(4, 5)
-    changes = [spec(data_source, late, values(9, 1), "DAY", replaces="2026-04-01/2026-04-06")]
-    kept = [pair for pair in rows if not "2026-04-01" <= pair[0] < "2026-04-06"]
+    changes = [spec(data_source, late, values(9, 1), "DAY", replaces=REPLACED)]
+    start, end = REPLACED.split("/")
+    kept = [pair for pair in rows if not start <= pair[0] < end]
     return tasks, changes, [*kept, *zip(late, values(9, 1), strict=True)]
 
 
