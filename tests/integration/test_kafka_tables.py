@@ -254,7 +254,7 @@ def test_the_topic_is_checked_when_a_table_is_created(
     )
     assert values(session, "SHOW TABLES") == []
     table("nowhere", "n bigint", kafka_topic_check="warn")
-    assert notes == [missing]
+    assert notes == [f"{missing} (create it, or set kafka.topic; SHOW TOPICS lists the topics)"]
     run(session, "CREATE EXTERNAL TABLE away (n int) STORED BY 'kafka' TBLPROPERTIES ('kafka.topic' = 't',"
         " 'kafka.bootstrap.servers' = 'localhost:1')")  # fmt: skip
     assert notes[1].startswith("the topic of default.away was not checked: cannot reach Kafka at localhost:1")
