@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.plan.json_path import is_plain
 from hivedruid.plan.rex import Call, Literal
-from hivedruid.plan.spark_text import quote_string
+from hivedruid.plan.spark_text import quote_string, written_once
 
 if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
@@ -23,13 +23,23 @@ _LAST_INDEX = re.compile(r"\[([0-9]+)\]$", re.ASCII)
 def get_json_object(s: SparkRex, rex: Call) -> str:
     """The text at a path. `$` is NULL for a document that is neither an object nor an array (UDFJson)."""
     json, path = (s.render(arg) for arg in rex.args)
-    text, literal = f"get_json_object({json}, {path})", rex.args[1]
+    literal = rex.args[1]
     if not isinstance(literal, Literal) or not isinstance(literal.value, str):
-        return text
+        return f"get_json_object({json}, {path})"
     if literal.value == "$":
-        return f"(CASE WHEN {json} RLIKE {quote_string(_OBJECT_OR_ARRAY)} THEN {text} END)"
+        return written_once("j", json, _object_or_array)
     index = _LAST_INDEX.search(literal.value)
     if index is None or not is_plain(literal.value):
-        return text
-    array = f"get_json_object({json}, {quote_string(literal.value[: index.start()])})"
-    return f"(CASE WHEN {text} = 'null' THEN get(from_json({array}, 'array<string>'), {index[1]}) ELSE {text} END)"
+        return f"get_json_object({json}, {path})"
+    array, element = literal.value[: index.start()], index[1]
+    return written_once("j", json, lambda document: _element(document, path, quote_string(array), element))
+
+
+def _object_or_array(json: str) -> str:
+    return f"(CASE WHEN {json} RLIKE {quote_string(_OBJECT_OR_ARRAY)} THEN get_json_object({json}, '$') END)"
+
+
+def _element(json: str, path: str, array: str, index: str) -> str:
+    """The element at a path, which is at this index of the array."""
+    text, elements = (f"get_json_object({json}, {place})" for place in (path, array))
+    return f"(CASE WHEN {text} = 'null' THEN get(from_json({elements}, 'array<string>'), {index}) ELSE {text} END)"

@@ -26,6 +26,12 @@ def let(name: str, value: str, body: str) -> str:
     return f"element_at(transform(array({value}), {name} -> {body}), 1)"
 
 
+def written_once(name: str, value: str, body: Callable[[str], str]) -> str:
+    """The body of a value, which it may use more than once: under a name if it is long, since nested calls would
+    multiply it."""
+    return body(value) if len(value) <= LONG else let(name, value, body(name))
+
+
 def quote_string(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

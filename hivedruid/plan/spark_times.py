@@ -13,7 +13,7 @@ from hivedruid.plan import literals, time_patterns, time_shapes
 from hivedruid.plan.rex import Call, Literal, Ref, Rex
 from hivedruid.plan.spark_numbers import cut
 from hivedruid.plan.spark_strings import Lower, constant
-from hivedruid.plan.spark_text import LONG, let, quote_string
+from hivedruid.plan.spark_text import quote_string, written_once
 
 if TYPE_CHECKING:
     from hivedruid.plan.spark_rex import SparkRex
@@ -127,19 +127,12 @@ def _unix_timestamp(s: SparkRex, rex: Call) -> str:
         return f"unix_seconds({s.from_local(f'to_timestamp({text}, {s.render(given)})')})"
     known = time_shapes.shapes(pattern)
     if known is not None:
-        return _read_once(s, text, known)
+        return written_once("t", text, lambda read: _read(s, read, known))
     parts = time_patterns.tokens(pattern)
     if parts is None or not time_patterns.contains_full_date(parts):
         return "CAST(NULL AS BIGINT)"
     parsed = f"to_timestamp({text}, {quote_string(time_patterns.spark_pattern(parts))})"
     return f"unix_seconds({parsed if time_patterns.has_zone(parts) else s.from_local(parsed)})"
-
-
-def _read_once(s: SparkRex, text: str, shapes: tuple[Shape, ...]) -> str:
-    """The seconds of a string. A long expression is written once, since nested calls would multiply it."""
-    if len(text) <= LONG:
-        return _read(s, text, shapes)
-    return let("t", text, _read(s, "t", shapes))
 
 
 def _read(s: SparkRex, text: str, shapes: tuple[Shape, ...]) -> str:

@@ -116,3 +116,14 @@ def test_the_text_of_nested_joins_grows_with_their_number() -> None:
         assert json.loads(text) == read.query
         sizes.append(len(text))
     assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
+
+
+def test_the_text_of_nested_paths_grows_with_their_number() -> None:
+    """Spark's function is written three times for a path that ends at an index."""
+    sizes = []
+    for number in (4, 8, 12):
+        value = "country"
+        for index in range(number):
+            value = f"get_json_object({value}, '$.a[{index}]')"
+        sizes.append(len(spark_job(plan(f"SELECT {value} AS x FROM dim")).sql))
+    assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
