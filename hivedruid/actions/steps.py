@@ -127,7 +127,7 @@ class _Tree:
     def _operator(self, engine: Engine, node: Node, inputs: tuple[Step, ...]) -> Step:
         if isinstance(node, nodes.SetOp):
             return Step(engine, f"{node.kind.title()}{' all' if node.all else ''}", {}, self._rows(node), inputs)
-        computed = {key: value for key, value in self._attributes(node).items() if key != value}
+        computed = {key: value for key, value in attributes(node, self._calls).items() if key != value}
         if isinstance(node, nodes.Aggregate):
             self._name_calls(node.columns[len(node.keys) :], node.calls)
         return Step(engine, _NAMES.get(type(node)) or type(node).__name__, computed, self._rows(node), inputs)
@@ -138,27 +138,20 @@ class _Tree:
     def _query_attributes(self, node: DruidQuery) -> dict[str, str]:
         """The attributes, with the names under which the results of aggregate functions are read above them."""
         if node.grouped is None or not node.calls:
-            return self._attributes(node)
+            return attributes(node, self._calls)
         columns = node.grouped[len(node.keys) :]
         listed = self._name_calls(columns, node.calls)
-        return self._attributes(node) | {"aggs": ", ".join(listed)}
+        return attributes(node, self._calls) | {"aggs": ", ".join(listed)}
 
     def _name_calls(self, columns: Sequence[PlanColumn], calls: Sequence[Agg]) -> list[str]:
         """Each call, after the name of its column if that has one."""
         listed = []
         for column, call in zip(columns, calls, strict=False):
-            text = self._named(show(call))
+            text = show(call, self._calls)
             if _UNNAMED.fullmatch(column.id):
                 self._calls[column.id] = text
             listed.append(text if column.id in self._calls else f"{column.id} = {text}")
         return listed
-
-    def _attributes(self, node: Node) -> dict[str, str]:
-        return {self._named(key): self._named(value) for key, value in attributes(node).items()}
-
-    def _named(self, text: str) -> str:
-        """A text with the calls in place of the columns without a name."""
-        return _UNNAMED.sub(lambda found: self._calls.get(found[0], found[0]), text)
 
 
 _UNNAMED = re.compile(r"\$f\d+(?:_\d+)?")

@@ -91,3 +91,12 @@ def test_results_of_functions_have_the_names_of_their_calls(sql: str) -> None:
     texts = [text for tree in steps(sql) for step in tree.walk() for pair in step.attributes.items() for text in pair]
     assert not [text for text in texts if "$f" in text]
     assert any("count(*)" in text or "max(" in text or "collect_set(" in text for text in texts)
+
+
+def test_text_of_the_statement_is_shown_as_it_is() -> None:
+    """Also if it looks like the id of a column."""
+    (step,) = steps(
+        "SELECT country, sum(clicks) + 1 AS s FROM ev GROUP BY country HAVING max(clicks) > 1 AND country <> '$f1'"
+    )
+    assert step.attributes["filter"] == "(country <> '$f1')"
+    assert step.attributes["having"] == "(max(clicks) > 1)"
