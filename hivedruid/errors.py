@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class Span:
 class HiveDruidError(Exception):
     """Base of all errors: a one-line `message`, its position as `span`, and the next step as `hint`."""
 
+    shown_as: ClassVar[str] = ""
+    """The class of errors that users know, of which this is a case."""
+
     def __init__(self, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
@@ -49,7 +53,7 @@ class HiveDruidError(Exception):
     @property
     def kind(self) -> str:
         """The name of this error in golden files and in the query log."""
-        return type(self).__name__
+        return self.shown_as or type(self).__name__
 
     def at(self, span: Span | None) -> HiveDruidError:
         """This error, with the position if it has none yet."""
@@ -78,9 +82,7 @@ class ParseError(HiveDruidError):
 class UnsetVariableError(ParseError):
     """A `${variable}` outside of strings has no value."""
 
-    @property
-    def kind(self) -> str:
-        return ParseError.__name__
+    shown_as = "ParseError"
 
 
 class SemanticError(HiveDruidError):
@@ -95,26 +97,20 @@ class TableNotFound(SemanticError):  # noqa: N818 - Hive's name of this error
         self.database = database
         self.name = name
 
-    @property
-    def kind(self) -> str:
-        return SemanticError.__name__
+    shown_as = "SemanticError"
 
 
 class FunctionNotFound(SemanticError):  # noqa: N818 - like TableNotFound
     """No function has that name."""
 
-    @property
-    def kind(self) -> str:
-        return SemanticError.__name__
+    shown_as = "SemanticError"
 
 
 class CatalogStateError(SemanticError):
     """The catalog does not have a database or a partition, or has a table already: it depends on the statements before,
     which import-hive may not know."""
 
-    @property
-    def kind(self) -> str:
-        return SemanticError.__name__
+    shown_as = "SemanticError"
 
 
 class UnsupportedError(HiveDruidError):
@@ -124,9 +120,7 @@ class UnsupportedError(HiveDruidError):
 class CapabilityError(UnsupportedError):
     """The engine of the session lacks what the statement needs; another engine may have it."""
 
-    @property
-    def kind(self) -> str:
-        return UnsupportedError.__name__
+    shown_as = "UnsupportedError"
 
 
 class PlanError(HiveDruidError):
@@ -140,9 +134,7 @@ class ExecutionError(HiveDruidError):
 class ConstraintError(ExecutionError):
     """A row violates a constraint of a managed table. No row was written."""
 
-    @property
-    def kind(self) -> str:
-        return ExecutionError.__name__
+    shown_as = "ExecutionError"
 
 
 class DruidError(ExecutionError):

@@ -46,9 +46,7 @@ class NoTopicError(KafkaError):
 class NoLeaderError(KafkaError):
     """No broker that runs has the records of a partition."""
 
-    @property
-    def kind(self) -> str:
-        return KafkaError.__name__
+    shown_as = "KafkaError"
 
 
 class Kafka:
