@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain, count
 
 from hivedruid.catalog.properties import COLUMN_MAPPING, names_by_field
 from hivedruid.catalog.stored_types import Schema, reading_of
@@ -35,6 +36,12 @@ def columns_by_field(
         taken[name] = field
         result[field] = name
     return result
+
+
+def free_name(name: str, taken: Container[str], first: int = 2) -> str:
+    """The name; if it is taken, with the first number behind it, from `first` on, that is free."""
+    names = chain((name,), (f"{name}_{number}" for number in count(first)))
+    return next(each for each in names if each not in taken)
 
 
 def with_field_names(table: Table, schema: Mapping[str, str]) -> Table:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import duckdb
 
 from hivedruid.catalog import types as t
+from hivedruid.catalog.names import free_name
 from hivedruid.catalog.types import HiveType
 from hivedruid.embedded.sql import plain_identifier, string_literal
 from hivedruid.errors import UnreadableFileError
@@ -337,11 +338,7 @@ def _names(given: Iterable[str]) -> list[str]:
     """Names of columns that Hive accepts: in lower case, each once; `_c0` and so on for those without one."""
     names: list[str] = []
     for place, each in enumerate(given):
-        name = base = _WRONG_IN_NAME.sub("_", each.strip().lower()) or f"_c{place}"
-        count = 1
-        while name in names:
-            name, count = f"{base}_{count}", count + 1
-        names.append(name)
+        names.append(free_name(_WRONG_IN_NAME.sub("_", each.strip().lower()) or f"_c{place}", names, first=1))
     return names
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hivedruid.catalog.druid_columns import MULTI_VALUES, SKETCHES, Aggregator, parse_aggregators
+from hivedruid.catalog.names import free_name
 from hivedruid.catalog.table import TIME_COLUMN, Column
 from hivedruid.catalog.types import BIGINT, BINARY, DOUBLE, FLOAT, STRING, TIMESTAMP_LTZ, HiveType
 from hivedruid.druid.sketch_columns import building
@@ -92,12 +93,8 @@ def _column_names(fields: list[str]) -> dict[str, str]:
         if name in taken:
             result[name] = name
             continue
-        plain = chosen = _UNUSABLE.sub("_", name.lower())
-        number = 2
-        while chosen in taken:
-            chosen, number = f"{plain}_{number}", number + 1
-        taken.add(chosen)
-        result[name] = chosen
+        result[name] = free_name(_UNUSABLE.sub("_", name.lower()), taken)
+        taken.add(result[name])
     return result
 
 

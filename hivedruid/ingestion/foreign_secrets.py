@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hivedruid.catalog.names import free_name
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.redaction import redact_spec
 
@@ -24,10 +25,8 @@ class References:
     def new(self, place: Place) -> str:
         """A variable for the secret at a place: KAFKA_SASL_JAAS_CONFIG for the consumer's sasl.jaas.config."""
         key = next((key for key in reversed(place) if not key.isdecimal()), "")
-        name = plain = "KAFKA_" + re.sub(r"\W+", "_", key, flags=re.ASCII).strip("_").upper()
-        number = 2
-        while name in self.variables.values():
-            name, number = f"{plain}_{number}", number + 1
+        plain = "KAFKA_" + re.sub(r"\W+", "_", key, flags=re.ASCII).strip("_").upper()
+        name = free_name(plain, self.variables.values())
         self.variables[".".join(place)] = name
         return name
 

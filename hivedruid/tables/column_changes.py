@@ -6,12 +6,12 @@ by position. Each store allows the changes after which it still returns what Hiv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hivedruid.catalog.names import free_name
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import INTEGERS, TYPES, HiveType, spark_type
 from hivedruid.errors import SemanticError, Span, UnsupportedError
@@ -91,15 +91,10 @@ def with_stored_names(columns: Iterable[Column], added: Iterable[Column]) -> tup
     used = {column.field_name for column in columns}
     result = []
     for column in added:
-        name = next(name for name in _variants(column.name) if name not in used)
+        name = free_name(column.name, used)
         used.add(name)
         result.append(replace(column, field=name if name != column.name else None))
     return tuple(result)
-
-
-def _variants(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}_{number}" for number in count(2))
 
 
 def absent_in_files(change: ColumnChange) -> tuple[str, ...]:
