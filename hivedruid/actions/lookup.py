@@ -7,7 +7,7 @@ from collections.abc import Set
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.table import Table
 from hivedruid.errors import CatalogStateError, SemanticError, Span, TableNotFound, did_you_mean
-from hivedruid.parser.statements import TableName
+from hivedruid.parser.statements import SupervisorName, TableName
 
 
 def find_table(name: TableName, snapshot: Snapshot) -> Table:
@@ -17,6 +17,14 @@ def find_table(name: TableName, snapshot: Snapshot) -> Table:
         database = database_of(name, snapshot)
         raise TableNotFound(f"Table not found {name.name}", database=database, name=name.name, span=name.span)
     return table
+
+
+def no_supervisor(name: SupervisorName) -> SemanticError:
+    """The error of a statement that names a supervisor which Druid does not have."""
+    return SemanticError(
+        f"there is no supervisor '{name.id}'", span=name.span,
+        hint="run SHOW INGESTIONS to list the supervisors: those without a table are listed by their ids",
+    )  # fmt: skip
 
 
 def database_of(name: TableName, snapshot: Snapshot) -> str:

@@ -26,7 +26,7 @@ from hivedruid.engine.capabilities import (
     SegmentPublishing,
     SegmentRoot,
     SegmentStorage,
-)  # fmt: skip
+)
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.engine.segments import Segment
 from hivedruid.kept_secrets import KeptSecrets
@@ -436,6 +436,7 @@ class DruidCluster(
         )
 
     def running_spec(self, supervisor: str) -> Mapping[str, Any] | None:
+        """See `KafkaIngestion.running_spec`."""
         from hivedruid.clients.lifecycle import running_spec
 
         return running_spec(self, supervisor)

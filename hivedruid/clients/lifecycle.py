@@ -60,7 +60,7 @@ INFORMED = 45.0
 GONE = 20.0
 """Seconds without a supervisor after which it counts as stopped outside hivedruid."""
 LAST_TASKS = 8
-"""The number of completed tasks whose end offsets are read."""
+"""The number of completed tasks whose end offsets, or reports, are read."""
 KNOWN_TASKS = 50
 """The number of completed tasks that are read before a change: their failures are unrelated to it."""
 

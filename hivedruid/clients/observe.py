@@ -272,15 +272,13 @@ def similar_topic(feed: Feed) -> str:
     def without_digits(name: str) -> str:
         return re.sub(r"\d+", "", name)
 
+    if feed.is_pattern:
+        return ""
     bootstrap, properties = feed.kafka
     own = without_digits(feed.topic)
     try:
         with Kafka(bootstrap, dict(properties)) as kafka:
-            close = (
-                ""
-                if feed.is_pattern
-                else closest_name(feed.topic, (name for name in kafka.topics() if without_digits(name) != own))
-            )
+            close = closest_name(feed.topic, (name for name in kafka.topics() if without_digits(name) != own))
             found = kafka.offsets([close]).get(close) if close else None
     except (ConnectError, KafkaError):
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hivedruid.catalog.properties import (
@@ -116,8 +116,6 @@ class _Properties:
         return supervisor_spec(self.table, self.settings)
 
     def _with(self, given: Mapping[str, str]) -> Table:
-        from dataclasses import replace
-
         return replace(self.table, properties={**self.table.properties, **given})
 
 

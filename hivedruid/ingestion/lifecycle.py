@@ -315,18 +315,18 @@ def wait(table: Table, facts: IngestionFacts) -> IngestionChange:
             hint=f"RESUME INGESTION {table.name}",
         )
     if facts.topic is None:
-        raise _without_offsets_of_kafka("WAIT for the ingestion of", table, facts)
+        raise _unknown_end(table, facts)
     return IngestionChange(table, "WAIT", (Await("read", offsets=facts.topic.latest),), started=True)
 
 
-def _without_offsets_of_kafka(what: str, table: Table, facts: IngestionFacts) -> KafkaError:
-    """Why a statement that needs the offsets of the topics cannot have them."""
+def _unknown_end(table: Table, facts: IngestionFacts) -> KafkaError:
+    """Why WAIT does not know the offsets up to which it waits."""
     pattern = table.properties.get(TOPIC_PATTERN)
     topics = f"the topics of '{pattern}'" if pattern else "its topic"
     known = facts.no_offsets
     reason = known.message if known is not None else "Kafka could not be queried from this machine"
     return KafkaError(
-        f"cannot {what} {table.full_name}: the offsets of {topics} are unknown: {reason}",
+        f"cannot WAIT for the ingestion of {table.full_name}: the offsets of {topics} are unknown: {reason}",
         hint=known.hint if known is not None else None,
     )
 

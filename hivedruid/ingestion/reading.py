@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from hivedruid.catalog.properties import INGESTION_PREFIX, has_ingestion
 from hivedruid.ingestion.model import RowCounts
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_groups, parse_error_text
-from hivedruid.ingestion.repairs import Problem, adopting, name_of, show_tasks, statement
+from hivedruid.ingestion.repairs import Problem, adopting, name_of, reset, show_tasks, statement
 from hivedruid.ingestion.supervisor import spec_part
 from hivedruid.ingestion.times import condition
 from hivedruid.parser.parameters import literal
-from hivedruid.tables.druid_expressions import Expression, expressions_in, fault_of
+from hivedruid.tables.druid_expressions import expressions_in, fault_of
 
 RECOVERED = timedelta(minutes=2)
 """A task that has run this long shows that the cause of earlier failures is over; reading has started by then, too."""
@@ -167,7 +168,7 @@ def _unlikely_times(one: Ingestion, overview: Overview) -> Iterator[Problem]:
             statement("SUSPEND", one),
             f"ALTER TABLE {name_of(one)} SET TBLPROPERTIES ('druid.timestamp.format' = {literal(likely)})",
             f"ALTER TABLE {name_of(one)} DROP PARTITION ({rows})",
-            f"{statement('RESET', one)} TO EARLIEST",
+            reset(one),
             statement("RESUME", one),
         ))  # fmt: skip
     yield Problem(one.name, "unlikely times", cause, f"{times.rows} row(s): {times.evidence(now)}", repair)
@@ -189,23 +190,15 @@ def _corrected(one: Ingestion, part: str) -> str:
     given = json.loads(one.table.properties.get(key) or "{}")
     if part != "transformSpec" or not isinstance(given, dict):
         return f"DESCRIBE FORMATTED {name_of(one)}"
-    transforms = [item for item in given.get("transforms") or () if not any(map(_is_faulty, expressions_in(item, "")))]
-    filter_ = given.get("filter")
-    rest = {"transforms": transforms} if transforms else {}
-    if (
-        filter_
-        and any(map(_is_faulty, expressions_in(given, part)))
-        and not any(map(_is_faulty, expressions_in(filter_, "")))
-    ):
-        rest["filter"] = filter_
-    change = (
-        f"SET TBLPROPERTIES ({literal(key)} = {literal(json.dumps(rest))})"
-        if rest
-        else f"UNSET TBLPROPERTIES ({literal(key)})"
-    )
     if key not in one.table.properties:
         return statement("START", one)
-    return f"ALTER TABLE {name_of(one)} {change}; {statement('RESET', one)} TO EARLIEST"
+    transforms = [item for item in given.get("transforms") or () if not _is_faulty(item)]
+    rest = {"transforms": transforms} if transforms else {}
+    if (filter_ := given.get("filter")) and _is_faulty(given) and not _is_faulty(filter_):
+        rest["filter"] = filter_
+    new = f"SET TBLPROPERTIES ({literal(key)} = {literal(json.dumps(rest))})" if rest else ""
+    change = new or f"UNSET TBLPROPERTIES ({literal(key)})"
+    return f"ALTER TABLE {name_of(one)} {change}; {reset(one)}"
 
 
 def _elsewhere(one: Ingestion, part: str) -> str:
@@ -213,8 +206,9 @@ def _elsewhere(one: Ingestion, part: str) -> str:
     return f"-- correct {part} in the spec of supervisor {supervisor}, where it was posted"
 
 
-def _is_faulty(expression: Expression) -> bool:
-    return fault_of(expression.text) is not None
+def _is_faulty(part: Any) -> bool:
+    """Whether an expression in a part of a spec is not what Druid reads."""
+    return any(fault_of(expression.text) is not None for expression in expressions_in(part, ""))
 
 
 RULES_OF_READING: tuple[Callable[[Ingestion, Overview], Iterator[Problem]], ...] = (

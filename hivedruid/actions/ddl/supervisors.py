@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
+from hivedruid.actions.lookup import no_supervisor
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.errors import SemanticError, Span
+from hivedruid.errors import Span, UnsupportedError
 from hivedruid.ingestion.adoption import Adoption, adoption
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_TABLE, owner_of, spec_part
 from hivedruid.parser.statements.ddl import ColumnDef, CreateTable, Property
@@ -29,17 +32,24 @@ def _adoption(statement: CreateTable, snapshot: Snapshot) -> Adoption:
     assert statement.supervisor is not None
     supervisor = statement.supervisor
     if snapshot.supervisor is None:
-        raise SemanticError(
-            f"there is no supervisor '{supervisor.id}'", span=supervisor.span,
-            hint="run SHOW INGESTIONS to list the supervisors: those without a table are listed by their ids",
-        )  # fmt: skip
+        raise no_supervisor(supervisor)
     data_source = str(spec_part(snapshot.supervisor, "dataSchema").get("dataSource") or supervisor.id)
+    discovered = snapshot.discovered.get(data_source) or {}
+    return adopted(supervisor.id, snapshot.supervisor, snapshot, supervisor.span, discovered)
+
+
+def adopted(
+    supervisor: str,
+    running: Mapping[str, Any],
+    snapshot: Snapshot,
+    span: Span | None,
+    discovered: Mapping[str, str] = MappingProxyType({}),
+) -> Adoption:
+    """The table that has the spec of a running supervisor. Raises UnsupportedError if no table can have it."""
     try:
-        return adoption(
-            supervisor.id, snapshot.supervisor, snapshot.settings, snapshot.discovered.get(data_source) or {}
-        )
-    except SemanticError as error:
-        raise error.at(supervisor.span) from None
+        return adoption(supervisor, running, snapshot.settings, discovered)
+    except UnsupportedError as error:
+        raise error.at(span) from None
 
 
 def notes(statement: CreateTable, snapshot: Snapshot) -> Iterator[tuple[str, Span | None]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hivedruid.actions.ddl.model import ReplaceTable
 from hivedruid.actions.ingesting.model import ChangeIngestion, ForgetSpecs
+from hivedruid.actions.lookup import find_table, no_supervisor
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
@@ -36,8 +37,6 @@ def build(statement: Statement, snapshot: Snapshot, note: Note | None = None) ->
 
 
 def _altered(statement: AlterIngestion, snapshot: Snapshot) -> tuple[Action, ...]:
-    from hivedruid.actions.lookup import find_table
-
     if isinstance(statement.name, SupervisorName):
         table = _table_of(statement.name, snapshot)
     else:
@@ -63,16 +62,10 @@ def _table_of(supervisor: SupervisorName, snapshot: Snapshot) -> Table:
     if facts is None:
         session_kind(snapshot.settings).check("cannot change the supervisor", KafkaIngestion, span=supervisor.span)
     if facts is None or facts.running is None:
-        raise SemanticError(
-            f"there is no supervisor '{supervisor.id}'", span=supervisor.span,
-            hint="run SHOW INGESTIONS to list the supervisors: those without a table are listed by their ids",
-        )  # fmt: skip
-    from hivedruid.ingestion.adoption import adoption
+        raise no_supervisor(supervisor)
+    from hivedruid.actions.ddl.supervisors import adopted
 
-    try:
-        return replace(adoption(supervisor.id, facts.running, snapshot.settings, {}).table, name=supervisor.id)
-    except UnsupportedError as error:
-        raise error.at(supervisor.span) from None
+    return replace(adopted(supervisor.id, facts.running, snapshot, supervisor.span).table, name=supervisor.id)
 
 
 def verb_of(properties: Iterable[Property]) -> Property | None:
@@ -250,12 +243,9 @@ def _started(table: Table, spec: Json, facts: IngestionFacts, snapshot: Snapshot
     change = lifecycle.start(table, spec, facts)
     if not change.differences or facts.running is None or not lifecycle.is_foreign(facts):
         return change
-    from hivedruid.ingestion.adoption import adoption
+    from hivedruid.actions.ddl.supervisors import adopted
 
-    try:
-        foreign = adoption(supervisor_id(table), facts.running, snapshot.settings, {})
-    except UnsupportedError as error:
-        raise error.at(span) from None
+    foreign = adopted(supervisor_id(table), facts.running, snapshot, span)
     named = replace(foreign.table, database=table.database, name=table.name, table_id=table.table_id)
     return replace(change, needs_consent=True, foreign=replace(foreign, table=named))
 

@@ -56,14 +56,9 @@ def change_ingestion(action: ChangeIngestion, services: Services) -> None:
     change = action.change
     try:
         check_topics(change, services)
-    except HiveDruidError:
-        if action.before is not None:
-            services.catalog.replace(action.before)
-        raise
-    _note_differences(change, services)
-    try:
+        _note_differences(change, services)
         _ask(change, services)
-    except ExecutionError:
+    except HiveDruidError:
         if action.before is not None:
             services.catalog.replace(action.before)
         raise

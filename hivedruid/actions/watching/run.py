@@ -167,7 +167,9 @@ def _problems(action: ListProblems, services: Services) -> Result:
     of_streams = stream_problems(with_topics(overview(action.streams, services.home, services.catalog)))
     of_tiers = tier_problems(watched_tiers(services))
     listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *of_tiers, *_elsewhere(services))
-    listed = tuple(local_start(each, down(services.home), start_command(services.home)) for each in listed)
+    if listed:
+        stopped, command = down(services.home), start_command(services.home)
+        listed = tuple(local_start(each, stopped, command) for each in listed)
     return Result(PROBLEM_COLUMNS, problem_rows(listed))
 
 
