@@ -98,6 +98,7 @@ ANSWERS: dict[str, Any] = {
     r"GET .*/supervisor/[^/]+/status": STATUS,
     r"GET .*/supervisor/[^/]+/stats": {"0": {TASK_ID: STATS}},
     r"GET .*/supervisor/[^/]+/parseErrors": PARSE_ERRORS,
+    r"GET .*/supervisor/[^/]+/history": [{"version": NOW, "spec": SPEC}],
     r"GET .*/supervisor/[^/]+": SPEC,
     r"POST .*/supervisor(/[^/]+/terminate)?": {"id": "default.fed"},
     r"GET .*/tasks": [TASK, ENDED],
