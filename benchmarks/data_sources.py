@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.support.cluster import VARIABLE, Run, running_cluster
 from tests.support.data_sources import KINDS, ROWS, SEGMENTS, Kind, Part, spec_of
@@ -36,12 +37,23 @@ def as_text(part: Part) -> Part:
     return Part("string", texts, "STRING")
 
 
-def sources(rows: int) -> dict[str, list[dict[str, object]]]:
+def from_file(spec: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The task, which reads its rows from a file: a small overlord cannot hold a spec of many rows."""
+    settings = spec["spec"]["ioConfig"]
+    path.write_text(settings["inputSource"]["data"])
+    source = {"type": "local", "files": [str(path)]}
+    return {**spec, "spec": {**spec["spec"], "ioConfig": {**settings, "inputSource": source}}}
+
+
+def sources(rows: int, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """The tasks of both data sources. The second has the same values as strings and numbers."""
     plain = tuple(replace(kind, parts=tuple(map(as_text, kind.parts))) for kind in KINDS)
     kinds: dict[str, Sequence[Kind]] = {"every_kind": KINDS, "plain": plain}
     repeats = -(-rows // (SEGMENTS * ROWS))
-    return {name: [spec_of(name, number, of, repeats) for number in range(SEGMENTS)] for name, of in kinds.items()}
+    return {
+        name: [from_file(spec_of(name, day, of, repeats), folder / f"{name}_{day}.json") for day in range(SEGMENTS)]
+        for name, of in kinds.items()
+    }
 
 
 def copied(run: Run, name: str, runs: int) -> float:
@@ -66,7 +78,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hivedruid-benchmark-") as folder:
         place = Path(folder)
         with running_cluster(place / "cluster") as cluster, closing(cluster.druid()) as druid:
-            tasks = sources(options.rows)
+            tasks = sources(options.rows, place)
             ingest_all(druid, [task for of in tasks.values() for task in of])
             with cluster.statements(place / "home") as run:
                 for name in tasks:
