@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from hivedruid.secrets import hides, is_secret, is_shown
 
@@ -61,35 +62,34 @@ _ASSIGNED = re.compile(
 _PAIR = re.compile(rf"=(?P<value>{_WORD})")
 _CONFIG_MAP = re.compile(r"\bcreate\s++(?:configmap|cm)\b[^\n;|&]*+\Z")
 _AFTER_COMMAND = tuple(
-    re.compile(pattern.format(word=_WORD), re.I)
-    for pattern in (
-        r"!\s{{0,9}}connect\s++\S++\s++{word}\s++(?P<value>{word})",
-        r"\bvault\s++login\s++(?!-)(?P<value>{word})",
-        r"\blogin\s++\S++\s++(?:account\s++\S++\s++)?password\s++(?P<value>{word})",
-        r"\bmysqladmin\s[^\n;|&]{{0,500}}?\spassword\s++(?P<value>{word})",
-        r"\bisql\s++(?:-\w++\s++)*+[^\s-]\S*+\s++\S++\s++(?!-)(?P<value>{word})",
-        r"\bmc\s++(?:alias\s++set|config\s++host\s++add)\s++\S++\s++\S++\s++(?P<value>\S++(?:[ \t]++{word})?+)",
-        r"\s/user:\S++[ \t]++(?!/)(?P<value>{word})",
-        r"(?<!\w)\.logon\s++[^\s,]++,(?P<value>[^\s;'\"]++)",
-        r"\bconnect\s++to\s++\S++\s++user\s++\S++\s++using\s++(?P<value>{word})",
-        r"\b(?:setuser|user)\s++\S++\s++(?:(?:on|off|reset\w*+|[~+&%-]\S++)\s++)++>(?P<value>[^\s'\"]++)",
-        r"\b(?:requirepass|masterauth)\s++(?P<value>{word})",
-        r"\b(?:(?:secrets?|credential)\s++(?:set|create|put|add|update)|SecureString)\b[^\n;|&]{{0,500}}?"
-        r"\s--?(?:value|string-value|data|body|b)[ =](?P<value>{word})",
-        r"\b(?:rabbitmqctl\s++(?:add_user|change_password)|htpasswd\s++-b\w*+\s++\S++|api-key\s++store)\s++\S++\s++"
-        r"(?P<value>{word})",
-        r"\b(?:openssl\s++passwd|encrypt_string|user(?:add|mod)\s++-p)\s++(?:-\w++\s++)*+(?P<value>{word})",
-        r"\blftp\s++-u\s*+[^\s,]++,(?P<value>{word})",
-        r"(?:token|stdin|passwd|kinit)[^\n;|&<]{{0,200}}+<<<\s*+(?P<value>{word})",
-        r"\b(?:echo|printf)\s++(?:-\w++\s++|['\"]?%s(?:\\n)?['\"]?\s++)*+(?P<value>{word})\s*+\|\s*+(?=[^\n|]{{0,300}}?"
-        r"(?:stdin|sudo\s++-S|kinit|passwd|secrets?\s++(?:create|versions|set|put)|with-token))",
+    (re.compile(pattern.format(word=_WORD), re.I), tuple(signs.split()))
+    for signs, pattern in (
+        ("connect", r"!\s{{0,9}}connect\s++\S++\s++{word}\s++(?P<value>{word})"),
+        ("vault", r"\bvault\s++login\s++(?!-)(?P<value>{word})"),
+        ("login", r"\blogin\s++\S++\s++(?:account\s++\S++\s++)?password\s++(?P<value>{word})"),
+        ("mysqladmin", r"\bmysqladmin\s[^\n;|&]{{0,500}}?\spassword\s++(?P<value>{word})"),
+        ("isql", r"\bisql\s++(?:-\w++\s++)*+[^\s-]\S*+\s++\S++\s++(?!-)(?P<value>{word})"),
+        ("alias config", r"\bmc\s++(?:alias\s++set|config\s++host\s++add)\s++\S++\s++\S++\s++"
+            r"(?P<value>\S++(?:[ \t]++{word})?+)"),
+        ("/user:", r"\s/user:\S++[ \t]++(?!/)(?P<value>{word})"),
+        (".logon", r"(?<!\w)\.logon\s++[^\s,]++,(?P<value>[^\s;'\"]++)"),
+        ("connect", r"\bconnect\s++to\s++\S++\s++user\s++\S++\s++using\s++(?P<value>{word})"),
+        ("user", r"\b(?:setuser|user)\s++\S++\s++(?:(?:on|off|reset\w*+|[~+&%-]\S++)\s++)++>(?P<value>[^\s'\"]++)"),
+        ("requirepass masterauth", r"\b(?:requirepass|masterauth)\s++(?P<value>{word})"),
+        ("secret credential securestring",
+            r"\b(?:(?:secrets?|credential)\s++(?:set|create|put|add|update)|SecureString)\b"
+            r"[^\n;|&]{{0,500}}?\s--?(?:value|string-value|data|body|b)[ =](?P<value>{word})"),
+        ("rabbitmqctl htpasswd api-key", r"\b(?:rabbitmqctl\s++(?:add_user|change_password)|htpasswd\s++-b\w*+\s++\S++"
+            r"|api-key\s++store)\s++\S++\s++(?P<value>{word})"),
+        ("openssl encrypt_string user",
+            r"\b(?:openssl\s++passwd|encrypt_string|user(?:add|mod)\s++-p)\s++(?:-\w++\s++)*+(?P<value>{word})"),
+        ("lftp", r"\blftp\s++-u\s*+[^\s,]++,(?P<value>{word})"),
+        ("<<<", r"(?:token|stdin|passwd|kinit)[^\n;|&<]{{0,200}}+<<<\s*+(?P<value>{word})"),
+        ("echo printf", r"\b(?:echo|printf)\s++(?:-\w++\s++|['\"]?%s(?:\\n)?['\"]?\s++)*+(?P<value>{word})\s*+\|\s*+"
+            r"(?=[^\n|]{{0,300}}?(?:stdin|sudo\s++-S|kinit|passwd|secrets?\s++(?:create|versions|set|put)|with-token))"),
     )
-)
-COMMAND_SIGNS = (
-    "auth", "pass", "!", "login", "logon", "user", "isql", "mc ", "secret", "secure", "<<<", "|", "token", "api-key",
-    "crypt", "lftp", "credential",
 )  # fmt: skip
-"""Words in lower case of which a text with one of these commands has one."""
+"""Commands, and the words in lower case of which a text with one of them has one."""
 _AUTH = re.compile(
     r"""(?:^|['"`>]|[:=][ ]?|--|-cli\s[^\n'"]{0,200}?\s|HELLO\s\d\s|-\w\s)[ \t]*+(?:AUTH|PASS)[ \t]++"""
     r"""(?:[\w.-]++[ \t]++)?(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
@@ -108,6 +108,7 @@ _PGPASS = re.compile(
     r":(?P<value>[^\s'\"`:]++)"
 )
 """A line of `.pgpass`: host, port, database, user, password."""
+_PGPASS_PORT = re.compile(r":(?:\d{4,5}|\*):[\w*-]")
 
 
 def flags(text: str) -> Spans:
@@ -139,12 +140,19 @@ def set_by(text: str) -> Spans:
             yield match.span("value")
 
 
-def commands(text: str) -> Spans:
-    """`!connect url user x`, `mysqladmin password x`, `AUTH x`, `echo x | docker login --password-stdin`."""
-    for pattern in _AFTER_COMMAND:
-        for match in pattern.finditer(text):
-            if not is_shown(match["value"].strip("\\'\"")):
-                yield match.span("value")
+def _after(pattern: re.Pattern[str], text: str) -> Spans:
+    """`!connect url user x`, `mysqladmin password x`, `echo x | docker login --password-stdin`."""
+    for match in pattern.finditer(text):
+        if not is_shown(match["value"].strip("\\'\"")):
+            yield match.span("value")
+
+
+COMMANDS = tuple((partial(_after, pattern), signs) for pattern, signs in _AFTER_COMMAND)
+"""A form for each command, and its signs."""
+
+
+def authentications(text: str) -> Spans:
+    """`AUTH x`."""
     for match in _AUTH.finditer(text):
         if _NO_SECRET_AFTER_AUTH.fullmatch(match["value"]) is None:
             yield match.span("value")
@@ -188,4 +196,5 @@ def lines(text: str) -> Spans:
 
 def pgpass(text: str) -> Spans:
     """The passwords in a file `.pgpass`."""
-    return (match.span("value") for match in _PGPASS.finditer(text))
+    if _PGPASS_PORT.search(text) is not None:
+        yield from (match.span("value") for match in _PGPASS.finditer(text))

@@ -171,7 +171,9 @@ _CALL = re.compile(
     r"""(?<!\w)(?P<function>\w++)\(\s{0,100}+\\*+["'](?P<key>[\w.$-]{1,300}+)\\*+["']\s{0,100}+,\s{0,100}+\\*+["'](?P<value>[^"'\n]++)""",
     re.I | re.X,
 )
-_SETTERS = re.compile(r"(?:.*(?:option|config|conf|property|header|setting|credential|env)s?|set|put|setstring)", re.I)
+_OF_SETTERS = ("option", "config", "conf", "property", "header", "setting", "credential", "env")
+_SETTERS = re.compile(rf"(?:.*(?:{'|'.join(_OF_SETTERS)})s?|set|put|setstring)", re.I)
+_CALL_SIGNS = ("set(", "put(", "setstring(", *(f"{word}{end}" for word in _OF_SETTERS for end in ("(", "s(")))
 _CREATED = re.compile(
     rf"\b(?:IDENTIFIED\s++(?:(?:WITH|VIA)\s++\S++\s++)?(?:BY|AS|USING)(?:\s++(?:PASSWORD|VALUES))?|"
     rf"(?<![\w.$-])(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:\s++FOR\s++\S++)?)"
@@ -321,6 +323,9 @@ _PARAMETER = re.compile(
     r"(?P<value>[^&\s'\"`;,)]++)",
     re.I,
 )
+_PARAMETER_SIGNS = (
+    "sig=", "signature=", "sas=", "pwd=", "code=", "sessionid=", "sid=", "hmac=", "key=", "hook", "telegram",
+)  # fmt: skip
 _SHAPE = re.compile(
     r"(?<![\w/+])(?P<value>(?:AKIA|ASIA)[A-Z0-9]{12,16}|gh[pousr]_\w{16,}+|github_pat_\w{16,}+|glpat-[\w-]{16,}+"
     r"|xox[abeprs]-[\w-]{10,}+|[rs]k_(?:live|test)_\w{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{16,}+|dapi[0-9a-f]{32}"
@@ -330,8 +335,8 @@ _SHAPE = re.compile(
 )
 """The tokens of well-known services, and hashes of passwords."""
 _BEGINNINGS = (
-    "akia", "asia", "gh", "glpat", "xox", "k_live", "k_test", "aiza", "ya29", "dapi", "hv", "npm_", "pypi", "sg.",
-    "sk-", "eyj", "$",
+    "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "k_live_", "k_test_",
+    "aiza", "ya29.", "dapi", "hvs.", "hvb.", "npm_", "pypi-", "sg.", "sk-", "eyj", "$apr1$", "$2", "$5$", "$6$",
 )  # fmt: skip
 
 
@@ -367,31 +372,32 @@ _FORMS: tuple[tuple[Callable[[str], Spans], tuple[str, ...]], ...] = (
     (_schemes, ("basic", "bearer", "negotiate", "api")),
     (secret_commands.flags, ("-",)),
     (secret_commands.set_by, ("env ", "setenv", "setx", "config")),
-    (secret_commands.commands, secret_commands.COMMAND_SIGNS),
+    *secret_commands.COMMANDS,
+    (secret_commands.authentications, ("auth", "pass")),
     (secret_commands.assignments, ("--from-literal", "vault", "secrets")),
     (secret_commands.oracle_users, ("oracle", "sqlplus", "sqlldr", "dp", "rman", "userid", "conn")),
     (secret_commands.lines, (".",)),
     (secret_commands.pgpass, (":",)),
     (_elements, ("</",)),
     (_entries, ("value", 'val"', "val'", "name=", "key=", "key>", "name>")),
-    (_calls, ("(",)),
+    (_calls, _CALL_SIGNS),
     (_users, ("pass", "pwd", "identified")),
     (_settings, (" to ", "key", "token", "secret", "pass", "connect")),
-    (_sections, ("]",)),
+    (_sections, ("secrets", "credentials", "passwords", "tokens")),
     (_web_keys, ("kty",)),
     (_table_functions, ("s3", "gcs", "oss", "cosn", "azureblob", "mysql", "postgresql", "mongodb", "remote")),
     (_cipher_keys, ("crypt", "hmac")),
     (_login_modules, ("loginmodule",)),
-    (_private_keys, ("private key",)),
-    (_parameters, ("=", "hook", "telegram")),
+    (_private_keys, ("private",)),
+    (_parameters, _PARAMETER_SIGNS),
     (_shapes, _BEGINNINGS),
 )
-"""Each form, and the texts in lower case of which it has one."""
+"""Each form, and the texts in lower case, at most one word each, of which it has one."""
 
 
 def spans(text: str) -> Spans:
     """The ranges of the secrets in a text, unsorted; they may overlap."""
-    lower = text.lower()
+    words = f" {' '.join(set(text.lower().split()))} "
     for form, signs in _FORMS:
-        if any(sign in lower for sign in signs):
+        if any(sign in words for sign in signs):
             yield from form(text)

@@ -8,7 +8,7 @@ the process (messages, plans, logs, listings, echoes) goes through `redact`, or 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -32,6 +32,9 @@ _REFERENCE = re.compile(
     re.ASCII,
 )
 _ESCAPE = re.compile(r"\\(?:u(?P<hexadecimal>[0-9A-Fa-f]{4})|(?P<octal>[0-3][0-7]{2})|(?P<character>.))", re.S)
+_MARGIN = re.compile(r"\n  +")
+"""Most of a long plan: secrets are searched for in the text without it, and only if there are some in the text itself.
+One blank stays, since a value of YAML may be indented by one."""
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 _LAYERS = 3
 """Literals inside literals whose escapes are resolved."""
@@ -60,16 +63,25 @@ def ranges(text: str, *, statement: bool, known: tuple[str, ...] = ()) -> list[t
 
 @lru_cache(maxsize=4)
 def _found(text: str, statement: bool) -> tuple[tuple[int, int], ...]:
+    without_margins = _MARGIN.sub("\n ", text)
+    if without_margins != text and not _in_layers(without_margins, statement):
+        return ()
+    return tuple(_joined(_in_layers(text, statement)))
+
+
+def _in_layers(text: str, statement: bool) -> list[tuple[int, int]]:
+    """The ranges in the text, and in the string literals inside it."""
     spans = _in_text(text, statement)
-    inner = text
-    places: Sequence[int] = range(len(text) + 1)
-    for _ in range(_LAYERS):
-        if "\\" not in inner:
-            break
-        inner, starts = _unescaped(inner)
-        places = [places[start] for start in starts]
-        spans += [(places[start], places[end]) for start, end in _in_text(inner, statement)]
-    return tuple(_joined(spans))
+    layers = [text]
+    while "\\" in layers[-1] and len(layers) <= _LAYERS:
+        inner = _ESCAPE.sub(_unescaped, layers[-1])
+        found = _in_text(inner, statement)
+        for layer in reversed(layers) if found else ():
+            starts = _starts(layer)
+            found = [(starts[start], starts[end]) for start, end in found]
+        spans += found
+        layers.append(inner)
+    return spans
 
 
 def _in_text(text: str, statement: bool) -> list[tuple[int, int]]:
@@ -80,18 +92,21 @@ def _in_text(text: str, statement: bool) -> list[tuple[int, int]]:
     return [*spans, *secret_values.assigned_by_parts(text), *secret_forms.spans(text)]
 
 
-def _unescaped(text: str) -> tuple[str, list[int]]:
-    """The content of string literals of SQL, JSON or Python, and where each of its characters begins in `text`."""
-    parts: list[str] = []
+def _unescaped(escape: re.Match[str]) -> str:
+    """The character that an escape in a string literal of SQL, JSON or Python means."""
+    if character := escape["character"]:
+        return _CONTROLS.get(character, character)
+    return chr(int(escape["hexadecimal"], 16) if escape["hexadecimal"] else int(escape["octal"], 8))
+
+
+def _starts(text: str) -> list[int]:
+    """Where each character of the content of string literals begins in their text, and the end."""
     starts: list[int] = []
     end = 0
     for match in _ESCAPE.finditer(text):
-        code = match["hexadecimal"] or match["octal"]
-        character = match["character"] or chr(int(code, 16 if match["hexadecimal"] else 8))
-        parts += (text[end : match.start()], _CONTROLS.get(character, character) if match["character"] else character)
-        starts += (*range(end, match.start()), match.start())
+        starts += range(end, match.start() + 1)
         end = match.end()
-    return "".join(parts) + text[end:], [*starts, *range(end, len(text) + 1)]
+    return [*starts, *range(end, len(text) + 1)]
 
 
 def mask_text(text: str) -> str:

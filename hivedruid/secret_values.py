@@ -103,10 +103,11 @@ def assigned(text: str, *, statement: bool) -> Iterator[Span]:
     is_manifest = "ecret" in text and _MANIFEST.search(text) is not None
     while match := _KEY.search(text, position):
         position = match.end("key")  # a comment after it may contain another
+        if not (is_secret(match["key"]) or (is_manifest and match["key"] == "data")):
+            continue
         sign = match["sign"].strip()
         if (
-            not (is_secret(match["key"]) or (is_manifest and match["key"] == "data"))
-            or _is_prose(text, match)
+            _is_prose(text, match)
             or not (sign or (statement and _is_whole(text, match)))
             or (sign in ("==", "!=", "<>") and not match["close"] and (sign == "==" or not statement))  # an expression
         ):
