@@ -7,6 +7,7 @@ are checked first with the regular expressions of plan.number_text.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from math import nextafter
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ def cast(d: DruidExpressions, rex: Call) -> str:
     raise NotExact(f"CAST from {value.type} to {to}")
 
 
+@cache
 def whole_text(pattern: str) -> str:
     """A regular expression for a whole string, as a constant; \\z, since $ also matches before a line break at
     the end."""

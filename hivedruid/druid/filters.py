@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from hivedruid.catalog.stored_types import CAST
 from hivedruid.catalog.table import TIME_COLUMN
@@ -37,12 +37,52 @@ def to_filter(rex: Rex, expressions: DruidExpressions, compute: Compute | None =
     return _Filters(expressions, compute).filter(rex)
 
 
+class Rendered(NamedTuple):
+    """A filter, and the virtual columns that it reads: expression, type and column."""
+
+    filter: Filter
+    virtual: tuple[tuple[str, str, DruidColumn], ...]
+
+
 class _Filters:
     def __init__(self, expressions: DruidExpressions, compute: Compute | None) -> None:
         self.expressions = expressions
         self.compute = compute
+        self.virtual: list[tuple[str, str, DruidColumn]] = []
+        """The virtual columns of the filters so far, in order, with repetition."""
+        self.shares = False
+        """Whether an expression of one of them reads a virtual column itself."""
 
     def filter(self, rex: Rex) -> Filter:
+        """The filter; it stays with the expression, which is rendered again with each change of the query. Those of the
+        parts of an OR do not."""
+        if not isinstance(rex, Call):
+            return self._part(rex)
+        inputs = self.expressions
+        columns = tuple([inputs.columns.get(i) for i in sorted(refs(rex))])
+        key = (columns, inputs.session_zone, inputs.times, self.compute is None)
+        known: Rendered | None = rex.rendered.get(key)
+        if known is not None and all(self._computed(text, type_) == column for text, type_, column in known.virtual):
+            return known.filter
+        begin, shares, self.shares = len(self.virtual), self.shares, False
+        native = self._converted(rex, self.filter if rex.op == "and" else self._part)
+        if not self.shares:
+            rex.rendered[key] = Rendered(native, tuple(self.virtual[begin:]))
+        self.shares |= shares
+        return native
+
+    def _computed(self, text: str, type_: str) -> DruidColumn:
+        """The virtual column of an expression."""
+        assert self.compute is not None
+        column = self.compute(text, type_)
+        self.virtual.append((text, type_, column))
+        return column
+
+    def _part(self, rex: Rex) -> Filter:
+        return self._converted(rex, self._part)
+
+    def _converted(self, rex: Rex, inner: Callable[[Rex], Filter]) -> Filter:
+        """The filter; `inner` converts the operands of AND, OR and NOT."""
         if isinstance(rex, Literal):
             if rex.value is None:
                 raise NotExact("a NULL condition")
@@ -52,33 +92,23 @@ class _Filters:
         if not isinstance(rex, Call):
             raise NotExact(f"{type(rex).__name__.lower()} expressions are computed outside Druid")
         if rex.op in ("and", "or"):
-            fields = merged(rex.op, [self.filter(a) for a in rex.args])
+            fields = merged(rex.op, [inner(a) for a in rex.args])
             return {"type": rex.op, "fields": fields} if len(fields) > 1 else fields[0]
         if rex.op == "not":
-            return {"type": "not", "field": self.filter(rex.args[0])}
+            return {"type": "not", "field": inner(rex.args[0])}
         if rex.op in ("is_true", "is_false", "is_not_true", "is_not_false"):
-            inner: Filter = {"type": rex.op.replace("_not", "").replace("_", ""), "field": self.filter(rex.args[0])}
-            return {"type": "not", "field": inner} if "_not_" in rex.op else inner
+            truth: Filter = {"type": rex.op.replace("_not", "").replace("_", ""), "field": inner(rex.args[0])}
+            return {"type": "not", "field": truth} if "_not_" in rex.op else truth
         return self._leaf(rex)
 
     def _leaf(self, rex: Call) -> Filter:
-        inputs = self.expressions
-        key = (tuple([inputs.columns.get(i) for i in sorted(refs(rex))]), inputs.session_zone, inputs.times)
-        if key in rex.rendered:  # a join is rendered with the conditions of all joins below it
-            return rex.rendered[key]
         solved = solved_comparison(rex) if rex.op in _COMPARED else rex
         native = self._typed(solved) or self._times(solved)
-        if native is None:
-            text = inputs.text(solved)
-            of_column = self._of_expression(solved)
-            if of_column is not None:
-                return of_column  # of a virtual column, whose name is different in each query
-            native = {"type": "expression", "expression": text}
-        if not any(
-            isinstance(part, Call) and part.op in SHARED for part in walk(rex)
-        ):  # no virtual column of this query
-            rex.rendered[key] = native
-        return native
+        if native is not None:
+            return native
+        self.shares = self.shares or any(isinstance(part, Call) and part.op in SHARED for part in walk(rex))
+        text = self.expressions.text(solved)
+        return self._of_expression(solved) or {"type": "expression", "expression": text}
 
     def _typed(self, rex: Call) -> Filter | None:
         """A filter on a column, which reads its index or its values directly."""
@@ -124,8 +154,7 @@ class _Filters:
             text, type_ = self.expressions.text(value), druid_type(value.type)
         except NotExact:
             return None  # the comparison may require less than the value
-        compute = self.compute
-        return self._compared(rex, DruidColumn("", type_), lambda column: compute(text, column.type))
+        return self._compared(rex, DruidColumn("", type_), lambda column: self._computed(text, column.type))
 
     def _compared(self, rex: Call, column: DruidColumn, made: Callable[[DruidColumn], DruidColumn]) -> Filter | None:
         """The typed filter; `made` is only called once it is certain that there is one."""

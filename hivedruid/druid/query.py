@@ -33,6 +33,13 @@ def native_query(query: DruidQuery, zone: str, *, whole: bool = False) -> DruidR
     """The JSON and the fields of its rows; raises NotExact if Druid's result would differ from Hive's. `whole`: with
     all columns of its joins, also those that it does not read.
     """
+    read: DruidRead | None = query.rendered.get((zone, whole))
+    if read is None:
+        read = query.rendered[zone, whole] = _native_query(query, zone, whole)
+    return read
+
+
+def _native_query(query: DruidQuery, zone: str, whole: bool) -> DruidRead:
     if query.fetch == 0:
         raise NotExact("LIMIT 0")
     inputs = Inputs(query, zone, lambda inner: native_query(inner, zone), whole=whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -29,6 +30,9 @@ MAX_DECIMAL_DIGITS = 15
 NO_STRING = "CAST(null,'STRING')"
 """A null with a type. From Druid 37 on, a bare null may count as a number (`versions`)."""
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
+
+
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 \-_.,:;/<>=!?#%&()\[\]{}*+|@^$~]")
 
 
 class DruidColumn(NamedTuple):
@@ -87,14 +91,12 @@ def quote(name: str) -> str:
 
 def string_literal(text: str) -> str:
     """A string constant; everything but plain characters is written \\uXXXX."""
-    out = []
-    for char in text:
-        if char.isascii() and (char.isalnum() or char in " -_.,:;/<>=!?#%&()[]{}*+|@^$~"):
-            out.append(char)
-        else:
-            raw = char.encode("utf-16-be")
-            out += [f"\\u{raw[i]:02x}{raw[i + 1]:02x}" for i in range(0, len(raw), 2)]
-    return "'" + "".join(out) + "'"
+    return "'" + _NOT_PLAIN.sub(_escape, text) + "'"
+
+
+def _escape(character: re.Match[str]) -> str:
+    raw = character[0].encode("utf-16-be")
+    return "".join([f"\\u{raw[i]:02x}{raw[i + 1]:02x}" for i in range(0, len(raw), 2)])
 
 
 def millis(value: date | datetime) -> int:

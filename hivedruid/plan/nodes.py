@@ -368,6 +368,11 @@ class DruidQuery(Node):
     grouping_sets: tuple[tuple[int, ...], ...] | None = None
     total: tuple[Literal, ...] | None = None
 
+    @cached_property
+    def rendered(self) -> dict[tuple[str, bool], Any]:
+        """The native query for each time zone, and with or without all columns of its joins."""
+        return {}
+
     @property
     def base(self) -> TableScan:
         """The table at the bottom; for a union the first, for a join the left."""

@@ -71,7 +71,7 @@ class Call(Rex):
     args: tuple[Rex, ...]
 
     @cached_property
-    def rendered(self) -> dict[Any, dict[str, Any]]:
+    def rendered(self) -> dict[Any, Any]:
         """The native filter for each set of input columns, where it is written often."""
         return {}
 

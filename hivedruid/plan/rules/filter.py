@@ -263,15 +263,18 @@ def druid_filter(node: Node, context: RuleContext) -> Node | None:
     if not isinstance(node, Filter) or not isinstance(node.input, DruidQuery):
         return None
     query, terms = node.input, conjuncts(node.condition)
-    exact = terms if _is_exact(query, terms, context) else [t for t in terms if _is_exact(query, [t], context)]
+    if (whole := _with_terms(query, terms, context)) is not None:
+        return whole
+    exact = [t for t in terms if _with_terms(query, [t], context) is not None] if len(terms) > 1 else []
     if not exact:
         return None
     kept = set(exact)
     return filtered(_pushed_terms(query, exact, context), [t for t in terms if t not in kept])
 
 
-def _is_exact(query: DruidQuery, terms: list[Rex], context: RuleContext) -> bool:
-    return pushed(lambda: _pushed_terms(query, terms, context)) is not None
+def _with_terms(query: DruidQuery, terms: list[Rex], context: RuleContext) -> DruidQuery | None:
+    """The query with these conditions; None if they are not exact."""
+    return pushed(lambda: _pushed_terms(query, terms, context))
 
 
 def _pushed_terms(query: DruidQuery, terms: list[Rex], context: RuleContext) -> DruidQuery:
