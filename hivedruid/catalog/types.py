@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HiveType:
     """A Hive type: `name` as Hive prints it, `params` (length, or precision and scale), and what it nests.
 
@@ -17,6 +17,19 @@ class HiveType:
     params: tuple[int, ...] = ()
     children: tuple[HiveType, ...] = ()
     fields: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """As of any dataclass, but most types are the same object or have another name, and planning compares many."""
+        return self is other or (
+            isinstance(other, HiveType)
+            and self.name == other.name
+            and self.params == other.params
+            and self.children == other.children
+            and self.fields == other.fields
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.params))
 
     def __str__(self) -> str:
         if self.params:

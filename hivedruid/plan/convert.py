@@ -24,6 +24,7 @@ from hivedruid.plan.convert_calls import (
     window,
     within_group,
 )
+from hivedruid.plan.convert_lists import in_list, in_rows
 from hivedruid.plan.convert_times import extract, floor, interval, interval_arithmetic
 from hivedruid.plan.convert_types import data_type
 from hivedruid.plan.functions import function_type
@@ -80,7 +81,7 @@ class Converter:
             if type(e) in COMPARISONS:
                 if isinstance(e.expression, exp.Any | exp.All):
                     return self._quantified(e)
-                a, b = self._pair(e.this, e.expression)
+                a, b = self.pair(e.this, e.expression)
                 return self.compare(COMPARISONS[type(e)], a, b, e)
             if type(e) in ARITHMETIC:
                 return self.arithmetic(ARITHMETIC[type(e)], self.convert(e.this), self.convert(e.expression))
@@ -139,18 +140,25 @@ class Converter:
 
     def compare(self, op: str, a: Rex, b: Rex, where: exp.Expr | None = None) -> Rex:
         """A comparison of two values in a common type; `where` is its position for a note."""
-        a, b = self._beside_number(a, b), self._beside_number(b, a)
-        operands.check_comparison(op, a.type, b.type, comparison_type(a.type, b.type))
-        a, b = self._comparable(a, b, where), self._comparable(b, a, where)
+        return self.of_sides(op, *self.sides(op, a, b, where))
+
+    def of_sides(self, op: str, a: Rex, b: Rex) -> Rex:
+        """A comparison of two values that have its type."""
         if isinstance(a, Literal) and not isinstance(b, Literal):
             op, a, b = _FLIPPED[op], b, a
         return self.fold(Call(t.BOOLEAN, op, (a, b)))
 
-    def _beside_number(self, rex: Rex, other: Rex) -> Rex:
+    def sides(self, op: str, a: Rex, b: Rex, where: exp.Expr | None) -> tuple[Rex, Rex]:
+        """Two values in the type of their comparison."""
+        a, b = self.beside_number(a, b), self.beside_number(b, a)
+        operands.check_comparison(op, a.type, b.type, comparison_type(a.type, b.type))
+        return self.comparable(a, b, where), self.comparable(b, a, where)
+
+    def beside_number(self, rex: Rex, other: Rex) -> Rex:
         """A boolean that is compared with a number is 0 or 1."""
         return self.cast(rex, t.INT) if rex.type == t.BOOLEAN and other.type.is_numeric else rex
 
-    def _comparable(self, rex: Rex, other: Rex, where: exp.Expr | None) -> Rex:
+    def comparable(self, rex: Rex, other: Rex, where: exp.Expr | None) -> Rex:
         """`rex` cast to the comparison type of the two."""
         if (
             other.type.name == "char"
@@ -174,7 +182,7 @@ class Converter:
             )
         return result
 
-    def _pair(self, a: exp.Expr, b: exp.Expr) -> tuple[Rex, Rex]:
+    def pair(self, a: exp.Expr, b: exp.Expr) -> tuple[Rex, Rex]:
         """Both sides of a comparison."""
         one, other = self.convert(a), self.convert(b)
         return floats.beside(one, a, other), floats.beside(other, b, one)
@@ -207,31 +215,9 @@ class Converter:
         if not e.expressions:
             raise SemanticError("IN requires a list in parentheses", span=self.span(e), hint="for example: x IN (1, 2)")
         if isinstance(e.this, exp.Tuple):
-            rows = [self._tuple_equals(e.this.expressions, item) for item in e.expressions]
-            return self.fold(Call(t.BOOLEAN, "or", tuple(rows)))
+            return in_rows(self, e.this.expressions, e.expressions)
         value = self.convert(e.this)
-        return self.in_list(value, [floats.beside(self.convert(item), item, value) for item in e.expressions], e)
-
-    def _tuple_equals(self, left: list[exp.Expr], item: exp.Expr) -> Rex:
-        right = item.expressions if isinstance(item, exp.Tuple) else [item]
-        if len(left) != len(right):
-            raise SemanticError(f"IN compares {len(left)} values with {len(right)}", span=self.span(item))
-        terms = [self.compare("=", *self._pair(a, b)) for a, b in zip(left, right, strict=True)]
-        return self.fold(Call(t.BOOLEAN, "and", tuple(terms)))
-
-    def in_list(self, value: Rex, items: list[Rex], where: exp.Expr | None) -> Rex:
-        """`value IN (…)`, all cast to one type (GenericUDFIn compares in the common type)."""
-        kinds = {comparison_type(value.type, item.type) for item in items}
-        if len(kinds) > 1 or not all(isinstance(item, Literal) for item in items):
-            terms = tuple(self.compare("=", value, item, where) for item in items)
-            return self.fold(Call(t.BOOLEAN, "or", terms))
-        operands.check_comparison("=", value.type, items[0].type, *kinds)
-        pairs = [(self._comparable(value, item, where), self._comparable(item, value, where)) for item in items]
-        value = pairs[0][0]
-        unique = tuple(dict.fromkeys(item for _, item in pairs))
-        if len(unique) == 1:
-            return self.compare("=", value, unique[0], where)
-        return Call(t.BOOLEAN, "in", (value, *unique))
+        return in_list(self, value, [floats.beside(self.convert(item), item, value) for item in e.expressions], e)
 
     def _is(self, e: exp.Expr) -> Rex:
         value, what = self.convert(e.this), e.expression
@@ -251,7 +237,7 @@ class Converter:
         return self.call("not", self.boolean(inner))
 
     def _not_distinct(self, e: exp.Expr) -> Rex:
-        return self.call("not", self.compare("<=>", *self._pair(e.this, e.expression), e))
+        return self.call("not", self.compare("<=>", *self.pair(e.this, e.expression), e))
 
     def _logic(self, e: exp.Expr) -> Rex:
         op = "and" if isinstance(e, exp.And) else "or"
@@ -375,7 +361,7 @@ class Converter:
 
     def _simple_case(self, operand: exp.Expr, branches: list[exp.Expr]) -> list[Rex]:
         """The conditions of CASE x WHEN a WHEN b."""
-        pairs = (self._pair(operand, branch) for branch in branches)
+        pairs = (self.pair(operand, branch) for branch in branches)
         return [self.compare("=", *self._alike(a, b)) for a, b in pairs]
 
     def _alike(self, operand: Rex, when: Rex) -> tuple[Rex, Rex]:
