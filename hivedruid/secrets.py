@@ -102,6 +102,7 @@ _WORD = re.compile(r"[a-z]{4,40}")
 _MISSPELT = ("password", "secret", "token", "credential")
 
 
+@lru_cache(maxsize=8192)
 def is_secret(key: str) -> bool:
     """Whether a setting, table property or variable contains a secret, judging by its name, even if misspelled."""
     return _is_secret(_words(key))

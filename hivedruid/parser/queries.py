@@ -12,6 +12,7 @@ from hivedruid.parser.cast_formats import with_cast_formats
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
 from hivedruid.parser.intervals import with_interval_words
+from hivedruid.parser.literal_lists import set_lists, with_short_lists
 from hivedruid.parser.loose_files import with_loose_files
 from hivedruid.parser.names import with_marked_elements, with_names, without_marks
 from hivedruid.parser.precedence import arrange
@@ -42,9 +43,8 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         raise ParseError("expected a query, found the end of the statement", span=source.span(len(source.text)))
     tokens = with_time_travel(source, tokens)
     check_query_tokens(source, tokens)
-    marked = (
-        with_marked_elements(tokens) if any(token.token_type == TokenType.L_BRACKET for token in tokens) else tokens
-    )
+    short, lists = with_short_lists(tokens)
+    marked = with_marked_elements(short) if any(token.token_type == TokenType.L_BRACKET for token in short) else short
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE
         tokens_of_sqlglot = with_type_words(keep_function_names(with_interval_words(with_cast_formats(marked))))
@@ -68,10 +68,12 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
         raise ParseError(
             message, span=span_of(source, tokens[0]), hint="a query starts with SELECT, WITH, FROM or VALUES"
         )
-    if marked is not tokens:
+    if marked is not short:
         without_marks(tree)
     with_loose_files(source, tree)
-    return arrange(tree)
+    arranged = arrange(tree)
+    set_lists(arranged, lists)
+    return arranged
 
 
 def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:
