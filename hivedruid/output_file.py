@@ -65,8 +65,8 @@ class OutputFile:
 
         try:
             if self.layout in render.LAYOUTS:
-                for text in render.lines(result, self.layout, header=header):
-                    self._file.write(text.encode("utf-8", "backslashreplace"))
+                for text in render.texts(result, self.layout, header=header):
+                    self._file.write(text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text)
             else:
                 from hivedruid.arrow_files import BINARY
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.results import Batch, Batches, Result, ResultColumn, Row, unique_names
@@ -18,12 +18,23 @@ LARGE = 1000
 """Rows of a batch from which on it is formatted by column."""
 
 Cells = Callable[[Row], list[str]]
-ColumnLines = Callable[[Batch, Sequence[ResultColumn]], "str | None"]
+Text: TypeAlias = str | memoryview
+"""Lines with their ends: as characters, or in UTF-8, which large batches are formatted in."""
+ColumnLines = Callable[[Batch, Sequence[ResultColumn]], "memoryview | None"]
 """The lines of a batch, formatted by column; None if that is not possible."""
 
 
 def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = False) -> Iterator[str]:
-    """The lines of a result, with line ends, one or many at a time; `layout` is a key of LAYOUTS.
+    """What `texts` returns, as characters."""
+    return map(characters, texts(result, layout, header=header, terminal=terminal))
+
+
+def characters(text: Text) -> str:
+    return text if isinstance(text, str) else str(text, "utf-8")
+
+
+def texts(result: Result, layout: str, *, header: bool = True, terminal: bool = False) -> Iterator[Text]:
+    """The lines of a result, one or many at a time; `layout` is a key of LAYOUTS.
 
     Control characters never reach a terminal: the human-readable layouts and JSON always escape them; csv and tsv,
     which are byte-exact, escape them if stdout is a `terminal`. Lines of text (EXPLAIN) are unchanged, except in the
@@ -40,7 +51,7 @@ def lines(result: Result, layout: str, *, header: bool = True, terminal: bool = 
         return _text(result.rows)
     if terminal and layout in ("csv", "tsv"):
         by_row = replace(result, rows=chain(result.rows)) if isinstance(result.rows, Batches) else result
-        return map(_spelled_out, LAYOUTS[layout](by_row, header))
+        return map(_spelled_out, map(characters, LAYOUTS[layout](by_row, header)))
     return LAYOUTS[layout](result, header)
 
 
@@ -133,33 +144,37 @@ def _html_text(rows: Iterable[Row]) -> Iterator[str]:
     yield "</pre>\n"
 
 
-def _csv(result: Result, header: bool) -> Iterator[str]:
+def _csv(result: Result, header: bool) -> Iterator[Text]:
     cells = _cells(result.columns, _csv_escape, null="")
     if header:
         yield ",".join(_csv_escape(column.name) for column in result.columns) + "\n"
     yield from _formatted(result, lambda row: ",".join(cells(row)) + "\n", _csv_columns)
 
 
-def _tsv(result: Result, header: bool) -> Iterator[str]:
+def _tsv(result: Result, header: bool) -> Iterator[Text]:
     cells = _cells(result.columns, _tsv_escape)
     if header:
         yield "\t".join(_tsv_escape(column.name) for column in result.columns) + "\n"
     yield from _formatted(result, lambda row: "\t".join(cells(row)) + "\n", _tsv_columns)
 
 
-def _json(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are part of every row
+def _json(result: Result, header: bool) -> Iterator[Text]:  # noqa: ARG001 - names are part of every row
     opening = "[\n"
     for text in _objects(result):
-        yield opening + text.removesuffix("\n").replace("\n", ",\n")  # the strings of JSON contain no line ends
+        yield opening
+        if isinstance(text, str):
+            yield text.removesuffix("\n")
+        else:  # the strings of JSON contain no line ends
+            yield memoryview(bytes(text[:-1]).replace(b"\n", b",\n"))
         opening = ",\n"
     yield "[]\n" if opening == "[\n" else "\n]\n"
 
 
-def _jsonl(result: Result, header: bool) -> Iterator[str]:  # noqa: ARG001 - names are part of every row
+def _jsonl(result: Result, header: bool) -> Iterator[Text]:  # noqa: ARG001 - names are part of every row
     yield from _objects(result)
 
 
-LAYOUTS: dict[str, Callable[[Result, bool], Iterator[str]]] = {
+LAYOUTS: dict[str, Callable[[Result, bool], Iterator[Text]]] = {
     "table": _table,
     "csv": _csv,
     "tsv": _tsv,
@@ -195,7 +210,7 @@ def _cell(hive: HiveType, escape: Callable[[str], str]) -> Callable[[Any], str]:
 # --- large results, by column -----------------------------------------------------------------------------------------
 
 
-def _formatted(result: Result, line: Callable[[Row], str], by_column: ColumnLines) -> Iterator[str]:
+def _formatted(result: Result, line: Callable[[Row], str], by_column: ColumnLines) -> Iterator[Text]:
     """The lines of the rows. Those of large batches are formatted by column, which takes the import of Arrow."""
     if not isinstance(result.rows, Batches):
         yield from map(line, result.rows)
@@ -209,7 +224,7 @@ def _formatted(result: Result, line: Callable[[Row], str], by_column: ColumnLine
             yield lines
 
 
-def _csv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
+def _csv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> memoryview | None:
     from hivedruid.column_text import ColumnFormat, csv_strings, lines
 
     around = ["", *[","] * (len(columns) - 1), "\n"]
@@ -217,7 +232,7 @@ def _csv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
     return lines(batch, [column.type for column in columns], layout, around)
 
 
-def _tsv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
+def _tsv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> memoryview | None:
     from hivedruid.column_text import ColumnFormat, lines, tsv_strings
 
     around = ["", *["\t"] * (len(columns) - 1), "\n"]
@@ -225,7 +240,7 @@ def _tsv_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
     return lines(batch, [column.type for column in columns], layout, around)
 
 
-def _json_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
+def _json_columns(batch: Batch, columns: Sequence[ResultColumn]) -> memoryview | None:
     from hivedruid.cells import json_text, quoted
     from hivedruid.column_text import ColumnFormat, json_strings, lines
 
@@ -235,11 +250,11 @@ def _json_columns(batch: Batch, columns: Sequence[ResultColumn]) -> str | None:
 
     first, *others = [json_printable(quoted(name)) + ":" for name in unique_names(columns)]
     around = ["{" + first, *("," + name for name in others), "}\n"]
-    layout = ColumnFormat("null", json_strings(lambda text: json_printable(quoted(text))), cell, quote='"')
+    layout = ColumnFormat("null", json_strings(lambda text: json_printable(quoted(text)[1:-1])), cell, quote='"')
     return lines(batch, [column.type for column in columns], layout, around)
 
 
-def _objects(result: Result) -> Iterator[str]:
+def _objects(result: Result) -> Iterator[Text]:
     """Each row as a JSON object on a line."""
     from hivedruid.cells import json_text, quoted
 

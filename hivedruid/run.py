@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.errors import ExecutionError
 from hivedruid.results import Result, begun, size, through
 
 if TYPE_CHECKING:
+    from hivedruid import render
     from hivedruid.output_file import OutputFile
     from hivedruid.script import SourceStatement
     from hivedruid.session import Session
@@ -150,13 +151,29 @@ def _write_text(result: Result, output: Output, diagnostics: Diagnostics, stream
 
     to = stream or sys.stdout
 
-    def write(text: str) -> None:
+    def write(text: render.Text) -> None:
         diagnostics.progress("")
         with _stream_errors(stream):
-            to.write(text)
-            to.flush()
+            if isinstance(text, str) or not _takes_utf8(to):
+                to.write(render.characters(text))
+                to.flush()
+            else:
+                _write_bytes(to.buffer, text)
 
-    _write_batches(render.lines(result, output.layout, header=output.header, terminal=to.isatty()), write)
+    _write_batches(render.texts(result, output.layout, header=output.header, terminal=to.isatty()), write)
+
+
+def _takes_utf8(stream: TextIO) -> bool:
+    """Whether a stream writes text as it is in UTF-8."""
+    encoding = getattr(stream, "encoding", None) or ""
+    return hasattr(stream, "buffer") and encoding.lower().replace("_", "-") in ("utf-8", "utf8") and os.linesep == "\n"
+
+
+def _write_bytes(file: BinaryIO, text: memoryview) -> None:
+    """Write all of the text; a file without a buffer (PYTHONUNBUFFERED) may take a part of it at a time."""
+    while text:
+        text = text[file.write(text) :]
+    file.flush()
 
 
 @contextmanager
@@ -184,8 +201,8 @@ def discard_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
-    """Batch lines; lines before an error are written, too."""
+def _write_batches(lines: Iterator[render.Text], write: Callable[[render.Text], None]) -> None:
+    """Batch lines, but not the text of many in UTF-8; lines before an error are written, too."""
     batch: list[str] = []
 
     def flush() -> None:
@@ -197,6 +214,10 @@ def _write_batches(lines: Iterator[str], write: Callable[[str], None]) -> None:
     due = monotonic() + BATCH_SECONDS
     try:
         for line in lines:
+            if not isinstance(line, str):
+                flush()
+                write(line)
+                continue
             batch.append(line)
             if len(batch) >= BATCH_LINES or len(line) >= BATCH_CHARACTERS or monotonic() >= due:
                 flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 """Control characters, line separators, bidirectional overrides (they reorder what follows) and lone surrogates."""
 
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
@@ -29,7 +29,7 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 def printable(text: str) -> str:
     r"""`text` on one line, with control characters escaped (`\n`, `\x1b`, `\u202e`)."""
-    return text if text.isprintable() else re.sub(_UNPRINTABLE, _spell_out, text)
+    return text if text.isprintable() else re.sub(UNPRINTABLE, _spell_out, text)
 
 
 def printable_lines(text: str) -> str:
@@ -39,7 +39,7 @@ def printable_lines(text: str) -> str:
 
 def json_printable(text: str) -> str:
     """JSON on one line with the same characters as JSON escapes (`\\u009b`), which does not change its meaning."""
-    return text if text.isprintable() else re.sub(_UNPRINTABLE, lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isprintable() else re.sub(UNPRINTABLE, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _spell_out(match: re.Match[str]) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -16,11 +19,14 @@ from hypothesis import strategies as st
 from hivedruid import render
 from hivedruid.catalog import types
 from hivedruid.catalog.types import HiveType, array_of, decimal
+from hivedruid.diagnostics import Diagnostics
 from hivedruid.results import Batch, Batches, Result, ResultColumn
+from hivedruid.run import Output, write_result
 
 LAYOUTS = ("csv", "tsv", "json", "jsonl")
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+SPECIAL = ',"\\\n\r\t\b\f\0\x1b\x7f\x80\x9f\xa0Âé\u2027\u2028\u202a\u202e\u202f…\u2065\u2066\u2069\u206aâ€ 日🎈'
+TEXTS = st.text(st.sampled_from(SPECIAL) | st.characters(exclude_categories=["Cs"]), max_size=8)
 DOUBLES = st.floats() | st.sampled_from([0.0, -0.0, 1.0, 100.0, 1e-3, 9.99e-4, 1e7, 9999999.5, 0.1, -1234567.0])
 MOMENTS = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(
     lambda t: t.replace(microsecond=t.microsecond // 1000 * 1000)
@@ -93,4 +99,56 @@ def test_what_arrow_cannot_format_is_formatted_by_row(by_column: render.ColumnLi
 def test_a_slice_of_an_array() -> None:
     array = pa.array(["x,y", "plain", 'q"', None, ""]).slice(1, 4)
     columns = (ResultColumn("c", types.STRING),)
-    assert render._csv_columns(Batch(4, (array,)), columns) == 'plain\n"q"""\n\n""\n'
+    found = render._csv_columns(Batch(4, (array,)), columns)
+    assert found is not None
+    assert render.characters(found) == 'plain\n"q"""\n\n""\n'
+
+
+def test_large_batches_are_formatted_without_pandas() -> None:
+    """pyarrow imports it for arrays and scalars of Python values."""
+    script = """
+import sys
+from hivedruid import render
+from hivedruid.catalog import types
+from hivedruid.column_text import strings
+from hivedruid.diagnostics import Diagnostics
+from hivedruid.results import Batch, Batches, Result, ResultColumn
+from hivedruid.run import Output, write_result
+texts = strings(['a, "b"', None, "\x85", "…"] * 300)
+counts = strings(["1", None, "-5", "1000"] * 300)
+numbers = [counts.cast(kind) for kind in ("int64", "float64")]
+times = numbers[0].cast("timestamp[ms]")
+kinds = [types.STRING, types.BIGINT, types.DOUBLE, types.TIMESTAMP]
+columns = [ResultColumn(f"c{number}", kind) for number, kind in enumerate(kinds)]
+for layout in ("csv", "tsv", "json", "jsonl"):
+    rows = Batches(iter([Batch(1200, (texts, *numbers, times))]))
+    assert any(isinstance(part, memoryview) for part in render.texts(Result(columns, rows), layout))
+assert "pandas" not in sys.modules
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_streams_of_any_encoding(encoding: str) -> None:
+    """A stream without a buffer takes a part of a text at a time."""
+
+    class Slow(io.RawIOBase):
+        taken = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            self.taken += bytes(data[:7000])
+            return len(bytes(data[:7000]))
+
+    cells = ["é, 日", None, "a"] * 1000
+    columns = (ResultColumn("ü", types.STRING),)
+    batches = [Batch(3000, (pa.array(cells, pa.string()),)), Batch(1, (["z"],))]
+    slow = Slow()
+    file: Any = io.BufferedWriter(slow, 100_000) if encoding == "latin-1" else slow
+    stream = io.TextIOWrapper(file, encoding=encoding, errors="backslashreplace", write_through=True)
+    write_result(Result(columns, Batches(iter(batches))), Output("csv"), Diagnostics(), stream)
+    expected = "ü\n" + '"é, 日"\n\na\n' * 1000 + "z\n"
+    assert slow.taken == expected.encode(encoding, "backslashreplace")
