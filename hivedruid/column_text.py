@@ -195,8 +195,8 @@ def csv_strings(array: pa.Array) -> pa.Array:
     is_quoted = (before[1:] > before[:-1]) | (starts[1:] == starts[:-1])
     if not is_quoted.any():
         return array
-    text = pc.replace_substring(array, '"', '""') if (characters == ord('"')).any() else array
-    return pc.if_else(_condition(is_quoted), _quoted(text, '"'), array)
+    these = _condition(is_quoted)
+    return pc.replace_with_mask(array, these, _quoted(pc.replace_substring(array.filter(these), '"', '""'), '"'))
 
 
 def tsv_strings(escape: Cell) -> Callable[[pa.Array], pa.Array]:
