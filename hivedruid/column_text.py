@@ -1,8 +1,4 @@
-"""The text of whole columns, by kernels of Arrow and NumPy: what `render` writes cell by cell for csv, tsv and JSON.
-
-`pa.array`, `pa.scalar` and Python values as arguments of kernels import pandas where it is installed (pandas-shim.pxi),
-which takes as long as formatting a million rows. So texts and constants become arrays by `strings`, from buffers.
-"""
+"""The text of whole columns, by kernels of Arrow and NumPy: what `render` writes cell by cell for csv, tsv and JSON."""
 
 from __future__ import annotations
 
@@ -17,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivedruid.arrow_buffers import condition, strings
 from hivedruid.catalog.types import HiveType
 from hivedruid.results import Batch, Column, values
 from hivedruid.terminal import UNPRINTABLE
@@ -29,8 +26,6 @@ _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("string", "varchar", "char")
 _ARROW = {**dict.fromkeys(_INTEGERS, pa.int64()), "boolean": pa.bool_(), "double": pa.float64()}
 """The Arrow type of Python values, by the name of the Hive type; others are formatted one by one."""
-MOST_BYTES = 2**31 - 1
-"""The most characters of an array of strings, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -67,33 +62,9 @@ def lines(batch: Batch, types: Sequence[HiveType], layout: ColumnFormat, around:
     return _characters(rows).data
 
 
-def strings(texts: Sequence[str | None]) -> pa.Array:
-    """An array of these texts. Raises UnicodeError for lone surrogates, AttributeError for other values, ArrowInvalid
-    for more than 2 GB."""
-    encoded = [b"" if text is None else text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)])
-    if ends[-1] > MOST_BYTES:
-        raise pa.ArrowInvalid("more than 2 GB of text")
-    is_present = None if None not in texts else np.array([text is not None for text in texts], bool)
-    return _from_buffers(pa.string(), is_present, ends.astype(np.int32), b"".join(encoded), len(encoded))
-
-
-def _from_buffers(
-    kind: pa.DataType, is_present: npt.NDArray[np.bool_] | None, offsets: npt.NDArray[np.int32], data: Any, size: int
-) -> pa.Array:
-    validity = None if is_present is None else pa.py_buffer(np.packbits(is_present, bitorder="little"))
-    return pa.Array.from_buffers(kind, size, [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
-
-
 @cache
 def _constant(text: str) -> pa.Scalar:
     return strings([text])[0]
-
-
-def _condition(is_true: npt.NDArray[np.bool_]) -> pa.Array:
-    return pa.Array.from_buffers(
-        pa.bool_(), len(is_true), [None, pa.py_buffer(np.packbits(is_true, bitorder="little"))]
-    )
 
 
 def _texts(column: Column, hive: HiveType, layout: ColumnFormat) -> tuple[pa.Array, str]:
@@ -146,8 +117,8 @@ def _doubles(array: pa.Array, cell: Cell) -> pa.Array:
     texts = array.cast(pa.string())
     if is_whole.any():
         whole = pc.binary_join_element_wise(texts, _constant(".0"), _constant(""))
-        texts = pc.if_else(_condition(is_whole), whole, texts)
-    others = _condition(~is_plain)
+        texts = pc.if_else(condition(is_whole), whole, texts)
+    others = condition(~is_plain)
     if array.null_count:
         others = pc.and_(others, array.is_valid())
     if is_plain.all() or not others.true_count:
@@ -195,7 +166,7 @@ def csv_strings(array: pa.Array) -> pa.Array:
     is_quoted = (before[1:] > before[:-1]) | (starts[1:] == starts[:-1])
     if not is_quoted.any():
         return array
-    these = _condition(is_quoted)
+    these = condition(is_quoted)
     return pc.replace_with_mask(array, these, _quoted(pc.replace_substring(array.filter(these), '"', '""'), '"'))
 
 

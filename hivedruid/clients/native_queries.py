@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -15,6 +15,7 @@ from hivedruid.clients.fitting import Shape, fitted
 from hivedruid.druid.projections import without_projections
 from hivedruid.responses import answers
 from hivedruid.responses.stream import JsonStream, MalformedError, TruncatedError
+from hivedruid.results import Batch, Batches
 
 if TYPE_CHECKING:
     from hivedruid.clients.version import Broker
@@ -34,20 +35,43 @@ class NativeQueries:
 
     def rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         """The rows of a native query, streamed; see `DruidEngine.rows`."""
-        self._check()
+        is_scan = read.query.get("queryType") == "scan"
+        if is_scan and answers.has_columns([str(field.type) for field in read.fields]):
+            return Batches(self._batches(read))
+        return self._rows(read)
+
+    def _rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         count = 0
-        query = self._with_context(answers.sent(read.query))
-        with closing(self.client.query(query)) as chunks:
+        with self._response(read, lambda: count) as chunks:
+            for row in answers.rows(read, chunks):
+                yield row
+                count += 1
+        if count == 0 and read.over_nothing is not None:
+            yield from self.rows(read.over_nothing)
+
+    def _batches(self, read: DruidRead) -> Iterator[Batch]:
+        """The rows of a scan, by column."""
+        count = 0
+        names, types = [field.name for field in read.fields], [str(field.type) for field in read.fields]
+        with self._response(read, lambda: count) as chunks:
+            for size, columns in answers.scan_columns(names, types, chunks):
+                yield Batch(size, tuple(columns))
+                count += size
+        if count == 0 and read.over_nothing is not None:
+            rows = list(self.rows(read.over_nothing))
+            yield from [Batch(len(rows), tuple(zip(*rows, strict=True)))] if rows else []
+
+    @contextmanager
+    def _response(self, read: DruidRead, count: Callable[[], int]) -> Iterator[Iterator[bytes]]:
+        """The bytes of the response to a query; `count` is the number of rows that were read of it."""
+        self._check()
+        with closing(self.client.query(self._with_context(answers.sent(read.query)))) as chunks:
             try:
-                for row in answers.rows(read, chunks):
-                    yield row
-                    count += 1
+                yield chunks
             except MalformedError as error:
                 raise self._malformed(error) from error
             except TruncatedError as error:
-                raise broken_off(self.address.broker, f" after {count} row(s)") from error
-        if count == 0 and read.over_nothing is not None:
-            yield from self.rows(read.over_nothing)
+                raise broken_off(self.address.broker, f" after {count()} row(s)") from error
 
     def answer(self, query: Mapping[str, Any], shape: type[Shape]) -> list[Shape]:
         """The complete response of a native query: `shape` is the type of its items."""

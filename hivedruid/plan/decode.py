@@ -63,7 +63,7 @@ def _arrow_column(column: pa.Array, type_: HiveType) -> pa.Array:
     import pyarrow.compute as pc
 
     if type_.name == "boolean":
-        return pc.not_equal(column, 0)
+        return column.cast(pa.bool_())
     span = pc.min_max(column).as_py()
     if span["min"] is not None and not (span["min"] >= _FIRST and span["max"] <= _LAST):
         raise ValueError("a time is outside of the years 1 to 9999")

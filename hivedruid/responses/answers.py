@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hivedruid.druid.instants import millis
 from hivedruid.errors import DruidError
 from hivedruid.responses.stream import JsonStream, MalformedError
-from hivedruid.responses.values import Reader, reader_of
+from hivedruid.responses.values import REAL, TEXT, WHOLE, Reader, reader_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hivedruid.plan.physical import DruidRead
 
 Row = tuple[Any, ...]
+Part: TypeAlias = "tuple[int, Sequence[Sequence[Any] | pa.Array]]"
+"""A number of rows, and their columns."""
+BLOCK = 1 << 20
+"""Bytes that are read at a time by column: they, and what is made of them, fit into the processor's cache."""
+GROUP = 4096
+"""Rows that become columns at a time where they are read by row."""
 TIMESTAMP = "timestamp"
 
 
@@ -42,11 +51,78 @@ def scan_rows(names: Sequence[str], types: Sequence[str], chunks: Iterable[bytes
     return _complete(stream, _scan(stream, list(names)), types)
 
 
+def has_columns(types: Sequence[str]) -> bool:
+    """Whether `scan_columns` can read the fields of these types by column."""
+    return bool(types) and all(reader_of(type_) in (WHOLE, REAL, TEXT) for type_ in types)
+
+
+def scan_columns(names: Sequence[str], types: Sequence[str], chunks: Iterable[bytes]) -> Iterator[Part]:
+    """The same rows as `scan_rows`, by column. Those of large responses are Arrow arrays, except where values have
+    other types than their fields."""
+    stream = JsonStream(chunks)
+    large = _LargeScan(names, types)
+    for columns in _parts(stream):
+        yield from large.arrays(stream, columns)
+        yield from _grouped(_typed(_rows_of(stream, columns, list(names)), _readers(types)))
+    stream.end()
+
+
+@dataclass
+class _LargeScan:
+    """Reads by column from the first array of rows on that has so many bytes that the import of Arrow is worth its
+    time."""
+
+    names: Sequence[str]
+    types: Sequence[str]
+    is_large: bool = False
+
+    def arrays(self, stream: JsonStream, columns: Sequence[str]) -> Iterator[Part]:
+        """The rows of an array up to those that are not read by column; the stream continues with the others."""
+        if sorted(columns) != sorted(self.names) or len(set(columns)) != len(columns):
+            return
+        stream.expect("[")
+        text = stream.take(BLOCK)
+        self.is_large = self.is_large or len(text) >= BLOCK
+        try:
+            while self.is_large and text.startswith(b"["):
+                from hivedruid.responses.columns import arrow_type, columns_of
+
+                found = columns_of(text, list(map(columns.index, self.names)), list(map(arrow_type, self.types)))
+                if found is None:
+                    break
+                text = text[found.end :]
+                yield found.size, found.arrays
+                if not text.startswith(b"]"):
+                    text = (text + stream.take(BLOCK - len(text))).removeprefix(b",")
+        finally:
+            stream.give_back(b"[" + text)
+
+
+def _grouped(rows: Iterator[Row]) -> Iterator[Part]:
+    """Rows as columns; those before an error first."""
+    group: list[Row] = []
+    try:
+        for row in rows:
+            group.append(row)
+            if len(group) == GROUP:
+                yield len(group), tuple(zip(*group, strict=True))
+                group = []
+    except DruidError:
+        if group:
+            yield len(group), tuple(zip(*group, strict=True))
+        raise
+    if group:
+        yield len(group), tuple(zip(*group, strict=True))
+
+
 def _complete(stream: JsonStream, found: Iterator[Row], types: Sequence[str]) -> Iterator[Row]:
     """The rows with values of the types of their fields, up to the end of the response."""
-    readers = {place: reader for place, type_ in enumerate(types) if (reader := reader_of(type_))}
-    yield from _typed(found, readers) if readers else found
+    yield from _typed(found, _readers(types))
     stream.end()
+
+
+def _readers(types: Sequence[str]) -> dict[int, Reader]:
+    return {place: reader for place, type_ in enumerate(types) if (reader := reader_of(type_))}
 
 
 def _typed(found: Iterator[Row], readers: Mapping[int, Reader]) -> Iterator[Row]:
@@ -73,6 +149,16 @@ def _malformed(why: str, value: Any) -> MalformedError:
 
 
 def _scan(stream: JsonStream, names: list[str]) -> Iterator[Row]:
+    for columns in _parts(stream):
+        yield from _rows_of(stream, columns, names)
+
+
+def _rows_of(stream: JsonStream, columns: list[str], names: list[str]) -> Iterator[Row]:
+    return map(_picked(columns, names), _lists(stream.array(), len(columns)))
+
+
+def _parts(stream: JsonStream) -> Iterator[list[str]]:
+    """The names of the columns of each array of rows, at which the stream is then; the caller must read it."""
     stream.expect("[")
     while (following := stream.peek()) != "]":
         if following == ",":
@@ -86,7 +172,7 @@ def _scan(stream: JsonStream, names: list[str]) -> Iterator[Row]:
                     raise _malformed("the columns are not a list of names", columns)
             elif key == "events":
                 has_events = True
-                yield from map(_picked(columns, names), _lists(stream.array(), len(columns)))
+                yield columns
             else:
                 stream.value()
         if not has_events:

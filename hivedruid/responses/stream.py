@@ -5,11 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from hivedruid.errors import DruidError
 
 MOST_SHOWN = 400
+_LITTLE = 4096
 _ENDS = tuple(",]} \t\r\n")
 _BETWEEN = {"[": "],[", "{": "},{"}
 """What separates two items of an array, by the first character of the first one."""
@@ -141,6 +143,24 @@ class JsonStream:
                     return character
                 self._place += 1
             self._need_more()
+
+    def take(self, size: int) -> bytes:
+        """The text from the current position in UTF-8: `size` bytes or more, fewer at the end. It is consumed."""
+        unfinished, _ = self._utf8.getstate()
+        taken = [self._text[self._place :].encode() + unfinished]
+        length = len(taken[0])
+        self._utf8.reset()
+        self._text, self._place = "", 0
+        while length < size and (chunk := next(self._chunks, None)) is not None:
+            taken.append(chunk)
+            length += len(chunk)
+        return b"".join(taken)
+
+    def give_back(self, text: bytes) -> None:
+        """Continue with the text that was taken last, and not used. Little of it is decoded at once: more of it may be
+        taken soon."""
+        self._chunks = chain((text[:_LITTLE], text[_LITTLE:]), self._chunks)
+        self._ended = False
 
     def end(self) -> None:
         """Read to the end; only whitespace may follow."""

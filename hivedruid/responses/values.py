@@ -59,18 +59,18 @@ def _scalar(value: Any) -> Any:
     return value
 
 
-_WHOLE = Reader(frozenset({int, float, bool, NOTHING}), _whole)
-_REAL = Reader(frozenset({float, NOTHING}), float)
+WHOLE = Reader(frozenset({int, float, bool, NOTHING}), _whole)
+REAL = Reader(frozenset({float, NOTHING}), float)
 """Jackson writes NaN and infinities as strings, and whole numbers of some columns as 3."""
-_TEXT = Reader(frozenset({str, NOTHING}), text_of)
+TEXT = Reader(frozenset({str, NOTHING}), text_of)
 _READERS: dict[str, Reader] = {
-    **dict.fromkeys(("float", "double", "decimal"), _REAL),
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "boolean"), _WHOLE),
-    **dict.fromkeys(("date", "timestamp", "timestamp with local time zone"), _WHOLE),
-    **dict.fromkeys(("string", "varchar", "char"), _TEXT),
+    **dict.fromkeys(("float", "double", "decimal"), REAL),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "boolean"), WHOLE),
+    **dict.fromkeys(("date", "timestamp", "timestamp with local time zone"), WHOLE),
+    **dict.fromkeys(("string", "varchar", "char"), TEXT),
 }
 _ELEMENTS: dict[str, Reader] = {
-    "string": _TEXT,
+    "string": TEXT,
     "bigint": Reader(frozenset({int, NOTHING}), int),
-    **dict.fromkeys(("float", "double"), _REAL),
+    **dict.fromkeys(("float", "double"), REAL),
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NAME = "hivedruid_segments"
 PACKAGE = (
     "hivedruid/__init__.py",
+    "hivedruid/arrow_buffers.py",
     "hivedruid/bounded_http.py",
     "hivedruid/druid/__init__.py",
     "hivedruid/druid/granularities.py",

@@ -1,0 +1,42 @@
+"""Arrow arrays from buffers.
+
+`pa.array`, `pa.scalar`, and Python values as arguments of kernels, import pandas where it is installed
+(pandas-shim.pxi), which takes as long as formatting a million rows. These functions do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Flags = npt.NDArray[np.bool_]
+MOST_BYTES = 2**31 - 1
+"""The most characters of an array of strings, in bytes."""
+
+
+def strings(texts: Sequence[str | None]) -> pa.Array:
+    """An array of these texts. Raises UnicodeError for lone surrogates, AttributeError for other values, ArrowInvalid
+    for more than 2 GB."""
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)])
+    if ends[-1] > MOST_BYTES:
+        raise pa.ArrowInvalid("more than 2 GB of text")
+    is_present = np.array([text is not None for text in texts], bool)
+    buffers = [validity(is_present), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def condition(is_true: Flags) -> pa.Array:
+    return pa.Array.from_buffers(pa.bool_(), len(is_true), [None, _bits(is_true)])
+
+
+def validity(is_present: Flags) -> pa.Buffer | None:
+    """The first buffer of an array whose other cells are null."""
+    return None if is_present.all() else _bits(is_present)
+
+
+def _bits(flags: Flags) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
