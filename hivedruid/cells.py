@@ -24,6 +24,7 @@ from hivedruid.catalog.types import (
     array_of,
     decimal,
 )
+from hivedruid.java_numbers import double_text, float_text
 from hivedruid.results import Batches, Column, values
 
 Formatter = Callable[[Any], str]
@@ -82,37 +83,6 @@ def hive_text(hive: HiveType) -> Formatter:
 def json_text(hive: HiveType) -> Formatter:
     """The function that converts a value of this type to JSON; None becomes null, NaN and Infinity become strings."""
     return _nested(hive, strict=True)
-
-
-def double_text(value: float) -> str:
-    """Java's Double.toString: plain from 1.0E-3 up to 1.0E7, else scientific with at least one decimal."""
-    return _java_number(float(value), repr(float(value)))
-
-
-def float_text(value: float) -> str:
-    """Java's Float.toString: the shortest digits that identify the same single-precision number."""
-    from struct import error, pack
-
-    value = float(value)
-    if not math.isfinite(value):
-        return double_text(value)
-    try:
-        single = pack("f", value)
-        digits = next((d for d in range(1, 9) if pack("f", float(f"{value:.{d}g}")) == single), 9)
-    except (OverflowError, error):  # not a single-precision number after all
-        return double_text(value)
-    return _java_number(value, repr(float(f"{value:.{digits}g}")))
-
-
-def _java_number(value: float, shortest: str) -> str:
-    if 1e-3 <= abs(value) < 1e7:
-        return shortest
-    if value == 0 or not math.isfinite(value):
-        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(shortest, shortest)
-    sign, digits, exponent = Decimal(shortest).normalize().as_tuple()
-    assert isinstance(exponent, int)
-    first, rest = digits[0], "".join(map(str, digits[1:])) or "0"
-    return f"{'-' if sign else ''}{first}.{rest}E{exponent + len(digits) - 1}"
 
 
 def _timestamp_text(value: datetime) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from hivedruid import cells
 from hivedruid.catalog.types import HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.numbers import as_decimal, hive_decimal, real, single
 from hivedruid.evaluation.times import modern
+from hivedruid.java_numbers import double_text
 from hivedruid.plan import fold, literals
 from hivedruid.plan.number_text import parse_decimal, parse_double, parse_integer
 from hivedruid.plan.rex import Call
@@ -140,7 +140,7 @@ def _nonzero(_source: HiveType, _to: HiveType) -> Cast:
 def _double_text(value: float) -> str:
     if 0 < abs(value) < sys.float_info.min:
         raise Unsure("the string of a double close to zero")
-    return cells.double_text(real(value))
+    return double_text(real(value))
 
 
 def _to_single(_source: HiveType, _to: HiveType) -> Cast:

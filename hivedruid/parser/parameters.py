@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 
 from sqlglot import Token, TokenType
 
-from hivedruid.cells import YearMonthInterval, day_time_text, double_text, year_month_text
+from hivedruid.cells import YearMonthInterval, day_time_text, year_month_text
 from hivedruid.errors import UsageError
+from hivedruid.java_numbers import double_text
 from hivedruid.parser.tokens import tokenize
 from hivedruid.script import SourceStatement
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hivedruid.cells import double_text
+from hivedruid.java_numbers import double_text
 
 NOTHING: type[Any] = type(None)
 

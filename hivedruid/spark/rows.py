@@ -10,7 +10,8 @@ from tempfile import TemporaryFile
 from threading import Condition
 from typing import IO, TYPE_CHECKING, Any
 
-from hivedruid.cells import DayTimeInterval, YearMonthInterval, float_text
+from hivedruid.cells import DayTimeInterval, YearMonthInterval
+from hivedruid.java_numbers import float_text
 from hivedruid.results import Batch, Batches
 from hivedruid.spark.calls import NOTICED, SparkCall
 from hivedruid.spark.cells import identifier, literal

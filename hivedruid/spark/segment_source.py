@@ -33,6 +33,7 @@ PACKAGE = (
     "hivedruid/druid/sketch_folds.py",
     "hivedruid/errors.py",
     "hivedruid/filesystems.py",
+    "hivedruid/java_numbers.py",
     "hivedruid/references.py",
     "hivedruid/responses",
     "hivedruid/secret_commands.py",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from hivedruid.catalog import types
 from hivedruid.catalog.types import HiveType, array_of, decimal
-from hivedruid.cells import YearMonthInterval, double_text, float_text, hive_text, json_text
+from hivedruid.cells import YearMonthInterval, hive_text, json_text
+from hivedruid.java_numbers import double_text, float_text
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hivedruid.actions.recovery import Recovery, Refusal
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.writing.model import ResumeLoad, RollBackLoad
-from hivedruid.cells import double_text
 from hivedruid.embedded.intervals import format_instant
+from hivedruid.java_numbers import double_text
 from hivedruid.operations.loads import LoadJob, ViewJob
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.redaction import redact_spec
