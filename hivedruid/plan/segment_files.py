@@ -74,12 +74,13 @@ class SegmentFiles:
 class FileScan:
     """The segments that Spark reads in place of a native query.
 
-    `types` are the Druid types of the query's fields, in order, `stored` those of all columns by name. `is_in_process`:
-    this process reads them for Spark.
+    `fields` are the stored fields that the query returns, in order, `types` the Druid types as which they are read, and
+    `stored` those of all fields of the data source by name. `is_in_process`: this process reads them for Spark.
     """
 
     files: tuple[SegmentFile, ...]
     growing: tuple[SegmentKey, ...]
+    fields: tuple[str, ...]
     types: tuple[str, ...]
     stored: Mapping[str, str]
     is_in_process: bool = False

@@ -7,7 +7,7 @@ compute (expressions, most filters) moves from the query to Spark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,15 @@ from hivedruid.catalog.types import STRING
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.plan.ctes import all_nodes
-from hivedruid.plan.nodes import DruidQuery, Filter, Node, Project, TableScan
-from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, Field, KeyFilter, type_read_as
+from hivedruid.plan.nodes import DruidQuery, Filter, Node, PlanColumn, Project, TableScan
+from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, KeyFilter
 from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
 from hivedruid.plan.segment_files import FEW, MOST_IN_PROCESS, READ, WORTH, FileScan, SegmentFiles
 from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
 from hivedruid.plan.statistics import Estimator
 from hivedruid.segments.native_filters import segment_filter
+from hivedruid.segments.texts import is_read_as_text
 from hivedruid.setting_types import other_machines
-from hivedruid.sketches.kinds import is_stored_as_read
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
@@ -83,10 +83,10 @@ class SegmentScans:
         done, left = self._divided(query, source, known)
         needed = set().union(*(refs(rex) for rex in (*query.exprs, *left)))
         columns = tuple(c for c in source.columns if c.id in needed)
-        if any(_is_mixed(source.table, c.name) for c in columns):
-            return None
         bare = DruidQuery(columns, source, tuple(c.ref for c in columns), conjunction(done))
-        scan = segment_scan(native_query(bare, self.plan.zone), known) if columns else None
+        scan = (
+            segment_scan(native_query(bare, self.plan.zone), _stored(source.table, columns), known) if columns else None
+        )
         if scan is None:
             return None
         self.files[id(bare)] = replace(scan, is_in_process=is_in_process)
@@ -124,6 +124,9 @@ class SegmentScans:
         return done, left
 
     def _is_readable(self, term: Rex, source: TableScan, known: SegmentFiles) -> bool:
+        of_term = refs(term)
+        if any(_is_mixed(source.table, column.name) for column in source.columns if column.id in of_term):
+            return False
         try:
             native = native_query(DruidQuery((), source, (), term), self.plan.zone).query
         except NotExact:
@@ -138,19 +141,21 @@ def _is_mixed(table: Table, name: str) -> bool:
     return stored is not None and stored.reading in (CAST, MIXED)
 
 
-def segment_scan(read: DruidRead, known: SegmentFiles) -> FileScan | None:
-    """The segments for a query of stored rows, within its intervals; None if the type of a field is not read from
-    files."""
-    types = tuple(_read_as(known.types.get(f.name, f.druid_type), f) for f in read.fields)
-    for type_, one in zip(types, read.fields, strict=True):
+def _stored(table: Table, columns: Iterable[PlanColumn]) -> tuple[str, ...]:
+    """The fields of the data source with the values of these columns."""
+    known = ((column.name, table.column(column.name)) for column in columns)
+    return tuple(name if stored is None else stored.field_name for name, stored in known)
+
+
+def segment_scan(read: DruidRead, fields: tuple[str, ...], known: SegmentFiles) -> FileScan | None:
+    """The segments for a query that returns these stored fields, within its intervals; None if the type of a field is
+    not read from files."""
+    types = read.types(known.types)
+    for name, type_, one in zip(fields, types, read.fields, strict=True):
+        stored = known.types.get(name, type_)
+        if stored.startswith("COMPLEX") and not (one.type == STRING and is_read_as_text(stored)):
+            return None
         if type_ not in STORED_AS or (type_ == "ARRAY<STRING>" and one.type.name != "array"):
             return None
     needed = known.within(read.spans)
-    return FileScan(needed.files, needed.growing, types, known.types)
-
-
-def _read_as(type_: str, field: Field) -> str:
-    """The Druid type of the values of a field: a sketch is a text, as in the response of a query."""
-    if type_.startswith("COMPLEX"):
-        return "STRING" if is_stored_as_read(type_) and field.type == STRING else type_
-    return type_read_as(type_, field)
+    return FileScan(needed.files, needed.growing, fields, types, known.types)

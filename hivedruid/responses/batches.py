@@ -22,7 +22,7 @@ def schema_of(columns: Sequence[str], types: Sequence[str]) -> Schema:
     """The schema of columns of these Druid types; types that have no Arrow type are strings."""
     import pyarrow as pa
 
-    from hivedruid.segments.scan import ARROW
+    from hivedruid.segments.conversions import ARROW
 
     return pa.schema([(name, ARROW.get(type_, pa.string())) for name, type_ in zip(columns, types, strict=True)])
 

@@ -5,7 +5,7 @@
             ...
     write_segment(table, SegmentSpec(interval, dimensions, metrics), folder)
 
-This package depends on numpy and pyarrow alone, and on no other part of hivedruid but the table of sketches. All
-errors are SegmentError: UnsupportedSegmentError for formats that it does not know, DamagedSegmentError for bytes that
-contradict each other.
+This package depends on numpy and pyarrow alone, and on no other part of hivedruid but the table of sketches and the
+text of numbers. All errors are SegmentError: UnsupportedSegmentError for formats that it does not know,
+DamagedSegmentError for bytes that contradict each other.
 """

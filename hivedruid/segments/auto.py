@@ -12,20 +12,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hivedruid.segments.bitmaps import Rows
-from hivedruid.segments.blobs import Blobs, read_blobs
+from hivedruid.segments.blobs import Blobs, byte_strings, read_blobs
 from hivedruid.segments.blocks import Blocks, native
 from hivedruid.segments.cursor import Cursor, text
 from hivedruid.segments.descriptors import bitmap_kind
 from hivedruid.segments.dictionaries import Dictionary, read_dictionary, read_front_coded
+from hivedruid.segments.distinct import converted_distinct, double_texts
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find, read_indexed
 from hivedruid.segments.integers import read_ids
 from hivedruid.segments.numbers import byte_order, read_floating, read_longs
 from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.strings import Strings
+from hivedruid.segments.texts import JSON
 
 _SCALARS = ("STRING", "LONG", "DOUBLE")
-JSON = "COMPLEX<json>"
 ARRAYS = {"ARRAY<STRING>": "STRING", "ARRAY<LONG>": "LONG", "ARRAY<DOUBLE>": "DOUBLE"}
 _ARROW = {"STRING": pa.string(), "LONG": pa.int64(), "DOUBLE": pa.float64()}
 
@@ -50,12 +51,14 @@ class AutoNumbers:
 
 
 @dataclass(frozen=True)
-class Arrays:
-    """Arrays by id: the distinct arrays in `values`, whose first id is `first`; id 0 is null."""
+class Encoded:
+    """Arrays by id, or values of several types as those of their common type: the distinct ones in `values`, whose
+    first id is `first`; id 0 is null."""
 
     ids: Blocks
     values: pa.Array
     first: int
+    is_variant: bool = False
 
     def __len__(self) -> int:
         return self.ids.total
@@ -67,13 +70,13 @@ class Arrays:
         if len(ids) and not (
             int(indices.min()) >= 0 and (bool(is_null.all()) or int(indices.max()) < len(self.values))
         ):
-            raise DamagedSegmentError("an id is not within the dictionary of arrays")
+            raise DamagedSegmentError("an id is not within its dictionary")
         return self.values.take(pa.array(indices, mask=is_null))
 
 
 @dataclass(frozen=True)
 class Json:
-    """JSON values, each as a SMILE document."""
+    """JSON values, each as a SMILE document; as texts of a scan."""
 
     blobs: Blobs
 
@@ -81,24 +84,19 @@ class Json:
         return len(self.blobs)
 
     def array(self, rows: Rows | None) -> pa.Array:
-        from hivedruid.segments.smile import json_of
+        from hivedruid.segments.smile import text_of
 
-        data, offsets = self.blobs.joined()
-        wanted = range(len(self)) if rows is None else rows.tolist()
-        raw = data.tobytes()
-        return pa.array([json_of(raw[offsets[row] : offsets[row + 1]]) for row in wanted], type=pa.string())
+        return converted_distinct(byte_strings(self.blobs, rows), text_of, pa.string())
 
 
 SMILE = "smile"
 """The encoding of whole JSON values; Druid 37 can also leave them out."""
-AutoColumn = Strings | AutoNumbers | Arrays | Json
+AutoColumn = Strings | AutoNumbers | Encoded | Json
 
 
 def read_auto(part: Mapping[str, Any], cursor: Cursor, find: Find) -> AutoColumn:
     """The column whose part has the descriptor `part`, and begins at the cursor. Raises SegmentError."""
     logical = str(part.get("logicalType"))
-    if part.get("isVariantType"):
-        raise UnsupportedSegmentError("a column with values of several types")
     order = byte_order(part.get("byteOrder"))
     version = cursor.u8()
     name = text(cursor.take(cursor.vbyte()))
@@ -109,6 +107,8 @@ def read_auto(part: Mapping[str, Any], cursor: Cursor, find: Find) -> AutoColumn
 
     if version != 0:
         raise UnsupportedSegmentError(f"unknown version {version} of an auto column")
+    if part.get("isVariantType"):
+        return _variant(logical, file, order, find)
     if logical == JSON:
         _check_format(part)
         return Json(read_blobs(f"{name}.__raw", order, find))
@@ -123,7 +123,9 @@ def read_auto(part: Mapping[str, Any], cursor: Cursor, find: Find) -> AutoColumn
             return AutoNumbers(read_longs(file("__longColumn"), order, find), ids)
         return AutoNumbers(read_floating(file("__doubleColumn"), order, 8, find), ids)
     if logical in ARRAYS:
-        return _arrays(ARRAYS[logical], file, order, find)
+        dictionaries = _dictionaries(file, order, find)
+        ids = read_ids(file("__encodedColumn"), order, find)
+        return Encoded(ids, dictionaries.arrays(ARRAYS[logical]), dictionaries.first_array)
     raise UnsupportedSegmentError(f"unknown type {logical!r} of an auto column")
 
 
@@ -135,37 +137,64 @@ def _check_format(part: Mapping[str, Any]) -> None:
         raise UnsupportedSegmentError(f"a JSON column with the storage encoding {encoding!r}")
 
 
-def _arrays(element: str, file: Any, order: str, find: Find) -> Arrays:
+def _variant(logical: str, file: Any, order: str, find: Find) -> Encoded:
+    """Values of several types, as those of their common type: numbers as texts, single values as arrays."""
+    dictionaries = _dictionaries(file, order, find)
+    ids = read_ids(file("__encodedColumn"), order, find)
+    if logical not in ARRAYS and logical not in _SCALARS:
+        raise UnsupportedSegmentError(f"values of several types as {logical!r}")
+    values = dictionaries.scalars(ARRAYS.get(logical, logical))
+    if logical in ARRAYS:
+        singles = pa.ListArray.from_arrays(pa.array(np.arange(len(values) + 1, dtype=np.int32)), values)
+        gap = pa.nulls(int(dictionaries.has_null_array), singles.type)
+        values = pa.concat_arrays([singles, gap, dictionaries.arrays(ARRAYS[logical])])
+    elif len(dictionaries.lists):
+        raise UnsupportedSegmentError(f"arrays among values of type {logical!r}")
+    return Encoded(ids, values, 0, is_variant=True)
+
+
+@dataclass(frozen=True)
+class _Dictionaries:
+    """The distinct values of a column. An id counts strings, longs, doubles and arrays in this order; 0 is null.
+    `lists` are the ids of the elements of each array, as bytes."""
+
+    strings: Dictionary
+    longs: npt.NDArray[np.int64]
+    doubles: npt.NDArray[np.float64]
+    lists: list[bytes]
+    has_null_array: bool
+    order: str
+
+    @property
+    def first_array(self) -> int:
+        return len(self.strings) + len(self.longs) + len(self.doubles) + self.has_null_array
+
+    def scalars(self, type_: str) -> pa.Array:
+        """The value of each id before those of arrays. Raises UnsupportedSegmentError if one is not of this type."""
+        if (type_ != "STRING" and len(self.strings.values)) or (type_ == "LONG" and len(self.doubles)):
+            raise UnsupportedSegmentError(f"a value that is not a {type_}")
+        wanted = _ARROW[type_]
+        longs, doubles = pa.array(self.longs), pa.array(self.doubles)
+        numbers = double_texts(doubles) if type_ == "STRING" else doubles.cast(wanted, safe=False)
+        null = pa.nulls(int(self.strings.has_null), wanted)
+        return pa.concat_arrays([null, self.strings.values.cast(wanted), longs.cast(wanted, safe=False), numbers])
+
+    def arrays(self, element: str) -> pa.Array:
+        """The arrays, with elements of this type."""
+        offsets = offsets_of([len(ids) // 4 for ids in self.lists]).astype(np.int32)
+        ids = np.frombuffer(b"".join(self.lists), dtype=f"{self.order}i4").astype(np.int64)
+        values, is_null = self.scalars(element), ids == 0
+        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(values):
+            raise DamagedSegmentError("an element is not within its dictionary")
+        return pa.ListArray.from_arrays(pa.array(offsets), values.take(pa.array(ids, mask=is_null)))
+
+
+def _dictionaries(file: Any, order: str, find: Find) -> _Dictionaries:
     strings = read_dictionary(file("__stringDictionary"), order, find)
     longs = _fixed(file("__longDictionary"), f"{order}i8")
     doubles = _fixed(file("__doubleDictionary"), f"{order}f8")
-    has_null, arrays = read_front_coded(file("__arrayDictionary"), order, ints=True)
-    ids = read_ids(file("__encodedColumn"), order, find)
-    offsets = offsets_of([len(array) // 4 for array in arrays]).astype(np.int32)
-    elements = np.frombuffer(b"".join(arrays), dtype=f"{order}i4").astype(np.int64)
-    values = _elements(element, elements, strings, longs, doubles)
-    first = len(strings) + len(longs) + len(doubles) + has_null
-    return Arrays(ids, pa.ListArray.from_arrays(pa.array(offsets), values), first)
-
-
-def _elements(
-    element: str,
-    ids: npt.NDArray[np.int64],
-    strings: Dictionary,
-    longs: npt.NDArray[np.int64],
-    doubles: npt.NDArray[np.float64],
-) -> pa.Array:
-    """Elements of one type by their ids, which count strings, longs and doubles in this order; 0 is null."""
-    first = {"STRING": 0, "LONG": len(strings), "DOUBLE": len(strings) + len(longs)}[element]
-    is_null = ids == 0
-    if element == "STRING":
-        source, indices = strings.values, ids - int(strings.has_null)
-    else:
-        source, indices = pa.array(longs if element == "LONG" else doubles), ids - first
-    wanted = indices[~is_null]
-    if len(wanted) and not 0 <= int(wanted.min()) <= int(wanted.max()) < len(source):
-        raise DamagedSegmentError(f"an element is not a {element}")
-    return source.take(pa.array(np.where(is_null, 0, indices), mask=is_null)).cast(_ARROW[element])
+    has_null, lists = read_front_coded(file("__arrayDictionary"), order, ints=True)
+    return _Dictionaries(strings, longs, doubles, lists, has_null, order)
 
 
 def _fixed(cursor: Cursor, dtype: str) -> npt.NDArray[Any]:

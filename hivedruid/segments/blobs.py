@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.codecs import decompressor
@@ -15,6 +17,13 @@ from hivedruid.segments.offsets import Int64s, gathered
 
 _VERSION = 1
 _MOST_BLOCK = 1 << 24
+
+
+class Joined(Protocol):
+    """Byte strings."""
+
+    def joined(self) -> tuple[Bytes, Int64s]:
+        """The bytes of all values without gaps, and their offsets, one more than there are values."""
 
 
 @dataclass(frozen=True)
@@ -91,3 +100,15 @@ def chosen(data: Bytes, offsets: Int64s, rows: Rows) -> tuple[Bytes, Int64s]:
     """The values of some rows, joined."""
     positions, found = gathered(offsets, rows)
     return data[positions], found
+
+
+def byte_strings(values: Joined, rows: Rows | None) -> pa.Array:
+    """All values, or those of `rows` in their order, as large_binary; null where a value has no bytes. Raises
+    SegmentError."""
+    data, offsets = values.joined()
+    if rows is not None:
+        data, offsets = chosen(data, offsets, rows)
+    is_null = offsets[1:] == offsets[:-1]
+    validity = pa.py_buffer(np.packbits(~is_null, bitorder="little")) if is_null.any() else None
+    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)

@@ -18,7 +18,9 @@ from hivedruid.segments.descriptors import bitmap_kind, json_object
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find
 from hivedruid.segments.numbers import byte_order, read_floating, read_longs
+from hivedruid.segments.pairs import read_pairs
 from hivedruid.segments.strings import read_strings
+from hivedruid.segments.texts import PAIRS
 
 _NUMBERS = {"long": ("LONG", 8), "double": ("DOUBLE", 8), "float": ("FLOAT", 4)}
 
@@ -79,9 +81,9 @@ def read_descriptor(name: str, cursor: Cursor) -> Mapping[str, Any]:
     return json_object(cursor.string(), f"the descriptor of column {name!r}")
 
 
-def read_column(name: str, descriptor: Mapping[str, Any], cursor: Cursor, find: Find, stored: str) -> Column:
+def read_column(name: str, descriptor: Mapping[str, Any], cursor: Cursor, find: Find, stored: str, rows: int) -> Column:
     """The column `name` with this descriptor, at the beginning of its values; `stored` is the name of its internal
-    file. Raises SegmentError."""
+    file, `rows` the number of rows of the segment (0 if it is not known yet). Raises SegmentError."""
     parts = descriptor.get("parts")
     if not isinstance(parts, list) or len(parts) != 1 or not isinstance(parts[0], dict):
         raise UnsupportedSegmentError(f"column {name!r} has not exactly one part")
@@ -99,12 +101,15 @@ def read_column(name: str, descriptor: Mapping[str, Any], cursor: Cursor, find: 
     if kind == "nestedCommonFormat":
         return Column(name, str(part.get("logicalType")), False, read_auto(part, cursor, find))
     if kind == "complex":
-        return Column(name, f"COMPLEX<{part.get('typeName')}>", False, read_complex(stored, cursor, find))
+        type_ = f"COMPLEX<{part.get('typeName')}>"
+        if type_ in PAIRS:
+            return Column(name, type_, False, read_pairs(type_, cursor, find, rows))
+        return Column(name, type_, False, read_complex(stored, cursor, find))
     if kind == "null":
-        rows = part.get("numRows", 0)
-        if not isinstance(rows, int):
-            raise DamagedSegmentError(f"column {name!r} has {rows!r} rows")
-        return Column(name, "STRING", False, Nulls(rows))
+        total = part.get("numRows", 0)
+        if not isinstance(total, int):
+            raise DamagedSegmentError(f"column {name!r} has {total!r} rows")
+        return Column(name, "STRING", False, Nulls(total))
     raise UnsupportedSegmentError(f"column {name!r} has a part of the unknown type {kind!r}")
 
 

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from hivedruid.segments.bitmaps import Rows
-from hivedruid.segments.blobs import Blobs, chosen, read_blobs
+from hivedruid.segments.blobs import Blobs, byte_strings, read_blobs
 from hivedruid.segments.cursor import Cursor
 from hivedruid.segments.descriptors import json_object
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.generic import Find, Indexed, read_indexed
 from hivedruid.segments.numbers import byte_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _COMPRESSED = 127
 
@@ -29,13 +30,7 @@ class Complex:
         return len(self.values)
 
     def array(self, rows: Rows | None) -> pa.Array:
-        data, offsets = self.values.joined()
-        if rows is not None:
-            data, offsets = chosen(data, offsets, rows)
-        is_null = offsets[1:] == offsets[:-1]
-        validity = pa.py_buffer(np.packbits(~is_null, bitorder="little")) if is_null.any() else None
-        buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
-        return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+        return byte_strings(self.values, rows)
 
 
 def read_complex(name: str, cursor: Cursor, find: Find) -> Complex:

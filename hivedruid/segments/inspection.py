@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from hivedruid.instants import instant
-from hivedruid.segments.auto import Arrays, AutoNumbers
+from hivedruid.segments.auto import AutoNumbers, Encoded
 from hivedruid.segments.blocks import Blocks
 from hivedruid.segments.codecs import LZ4, LZF, NONE, UNCOMPRESSED, ZSTD
 from hivedruid.segments.columns import Column, Numeric
@@ -96,7 +96,7 @@ def _encoding(column: Column) -> str:
         return f"{data.dictionary.encoding} dictionary, {_codec(ids)}, {bitmaps}"
     if isinstance(data, Numeric | AutoNumbers):
         return _codec(data.blocks)
-    return _codec(data.ids) if isinstance(data, Arrays) else ""
+    return _codec(data.ids) if isinstance(data, Encoded) else ""
 
 
 def _codec(blocks: Blocks) -> str:

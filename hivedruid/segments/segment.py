@@ -71,7 +71,7 @@ class Segment:
                 return Column(name, "STRING", False, Nulls(self.rows))
             cursor = Cursor(data)
             descriptor = header.descriptor(stored) if header is not None else read_descriptor(name, cursor)
-            column = read_column(name, descriptor, cursor, self.files.get, stored)
+            column = read_column(name, descriptor, cursor, self.files.get, stored, 0 if name == TIME else self.rows)
             if name != TIME and len(column.data) != self.rows:
                 raise DamagedSegmentError(f"column {name!r} has {len(column.data)} of {self.rows} rows")
             self._columns[name] = column

@@ -18,8 +18,8 @@ class SketchKind:
     `build_fields` and `merge_fields`: the fields that such an aggregator has besides type, name and fieldName.
     `size`: the field with the size of the sketch; `default_size`: Druid's value without that field, also for
     sketches that this process makes. `counts_distinct`: it estimates the number of distinct values. `extension`: of
-    Druid; None for its core. `is_property`: druid.columns.aggregators accepts `build`. `is_stored_as_read`: a scan
-    query returns the bytes that segments contain.
+    Druid; None for its core. `is_property`: druid.columns.aggregators accepts `build`. `empty`: the
+    sketch, in base64, that a scan query returns where a segment contains no bytes; "" if the segment then has a null.
     """
 
     name: str
@@ -33,7 +33,7 @@ class SketchKind:
     counts_distinct: bool = False
     extension: str | None = DATASKETCHES
     is_property: bool = False
-    is_stored_as_read: bool = False
+    empty: str = ""
 
 
 def _types(name: str) -> tuple[str, ...]:
@@ -46,24 +46,30 @@ KINDS: Mapping[str, SketchKind] = {
         SketchKind(
             "hyperUnique", ("COMPLEX<hyperUnique>",), "hyperUnique", "hyperUnique", None, 2048,
             merge_fields={"isInputHyperUnique": True}, counts_distinct=True, extension=None,
-            is_property=True, is_stored_as_read=True,
+            is_property=True,
         ),
         SketchKind(
             "theta", _types("thetaSketch"), "thetaSketch", "thetaSketch", "size", 16384,
             merge_fields={"isInputThetaSketch": True}, counts_distinct=True,
-            is_property=True, is_stored_as_read=True,
+            is_property=True, empty="AQMDAAAeAAA=",
         ),
         SketchKind(
             "hll", _types("HLLSketch"), "HLLSketchBuild", "HLLSketchMerge", "lgK", 12,
             build_fields={"tgtHllType": "HLL_4"}, merge_fields={"tgtHllType": "HLL_4"}, counts_distinct=True,
-            is_property=True, is_stored_as_read=True,
+            is_property=True,
         ),
         SketchKind(
             "quantiles", _types("quantilesDoublesSketch"), "quantilesDoublesSketch", "quantilesDoublesSketch", "k", 128,
-            is_property=True, is_stored_as_read=True,
+            is_property=True, empty="AQMIHoAAAAA=",
         ),
-        SketchKind("kll_doubles", _types("KllDoublesSketch"), "KllDoublesSketch", "KllDoublesSketch", "k", 200),
-        SketchKind("kll_floats", _types("KllFloatsSketch"), "KllFloatsSketch", "KllFloatsSketch", "k", 200),
+        SketchKind(
+            "kll_doubles", _types("KllDoublesSketch"), "KllDoublesSketch", "KllDoublesSketch", "k", 200,
+            empty="AgEPAcgACAA=",
+        ),
+        SketchKind(
+            "kll_floats", _types("KllFloatsSketch"), "KllFloatsSketch", "KllFloatsSketch", "k", 200,
+            empty="AgEPAcgACAA=",
+        ),
         SketchKind(
             "tuple", _types("arrayOfDoublesSketch"), "arrayOfDoublesSketch", "arrayOfDoublesSketch", "nominalEntries",
             16384, build_fields={"numberOfValues": 1}, merge_fields={"numberOfValues": 1},
@@ -82,12 +88,6 @@ AGGREGATORS: Mapping[str, SketchKind] = {name: kind for kind in KINDS.values() f
 
 PROPERTY_AGGREGATORS = tuple(kind.build for kind in KINDS.values() if kind.is_property)
 """The aggregators that the property druid.columns.aggregators accepts."""
-
-
-def is_stored_as_read(druid_type: str) -> bool:
-    """Whether a scan query returns values of this type as their stored bytes in base64."""
-    kind = kind_of(druid_type)
-    return kind is not None and kind.is_stored_as_read
 
 
 def kind_of(druid_type: str) -> SketchKind | None:

@@ -42,8 +42,7 @@ def copy_segments(
     parts = [(json.dumps(asdict(piece)),) for piece in pieces(item.read.spans, scan.files)]
     if not parts:
         return None
-    names = tuple((field.name, type_) for field, type_ in zip(item.read.fields, scan.types, strict=True))
-    wanted = Scan(names, item.read.query.get("filter"), scan.stored)
+    wanted = Scan(tuple(zip(scan.fields, scan.types, strict=True)), item.read.query.get("filter"), scan.stored)
     schema = pa.schema([pa.field(column.name, arrow_type(column.type, "UTC")) for column in table.columns])
 
     def write(folder: Path) -> int:

@@ -32,7 +32,7 @@ def file_frame(
     """
     from hivedruid.spark.segment_source import FileRequest
 
-    fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
+    fields = tuple(zip(scan.fields, scan.types, strict=True))
     parts = tuple((piece,) for piece in pieces(read.spans, scan.files))
     request = FileRequest(fields, read.query.get("filter"), scan.stored, access, parts)
     return _frame(spark, request, scan.types, is_elsewhere=is_elsewhere)
@@ -52,7 +52,7 @@ def write_rows(read: DruidRead, scan: FileScan, columns: Sequence[str], path: Pa
     from hivedruid.segments.errors import SegmentError
     from hivedruid.segments.scan import Scan, scan_file
 
-    fields = tuple((field.name, type_) for field, type_ in zip(read.fields, scan.types, strict=True))
+    fields = tuple(zip(scan.fields, scan.types, strict=True))
     wanted = Scan(fields, read.query.get("filter"), scan.stored)
 
     def rows() -> Iterator[RecordBatch]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.segments.scan import Scan, scan_file
 from tests.support.data_sources import (
     KINDS,
     METRICS,
@@ -28,6 +29,7 @@ from tests.support.data_sources import (
 )
 from tests.support.ingestion import ingest_all
 from tests.support.publish import answer
+from tests.support.segments import stored
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
@@ -105,18 +107,38 @@ def test_rows_of_a_copy(run: Run, scanned: Values) -> None:
 
 
 def test_rows_of_files(run: Run, scanned: Values) -> None:
-    """Columns that are not read from files would keep the others from it: they are read with a query, by themselves."""
     run("SET hivedruid.druid.read = segments")
     try:
-        for is_read in (True, False):
-            kinds = [kind for kind in KINDS if kind.is_in_files == is_read]
-            columns = ", ".join(f"`{kind.column}`" for kind in kinds)
-            statement = f"SELECT r, {columns} FROM d WHERE soundex(concat('x', r)) IS NOT NULL"
-            plan = "\n".join(str(row[0]) for row in run(f"EXPLAIN {statement}"))
-            assert (f"read from {SEGMENTS} files" in plan) == is_read
-            rows = run(statement)
-            for at, kind in enumerate(kinds, 1):
-                assert {row[0]: row[at] for row in rows} == scanned[kind.column], kind.name
+        statement = f"SELECT r, {ALL} FROM d WHERE soundex(concat('x', r)) IS NOT NULL"
+        plan = "\n".join(str(row[0]) for row in run(f"EXPLAIN {statement}"))
+        assert f"read from {SEGMENTS} files" in plan
+        assert by_column(run(statement)) == scanned
+    finally:
+        run("SET hivedruid.druid.read = auto")
+
+
+def test_files_have_the_values_of_scans(other: DruidCluster, scanned: Values) -> None:
+    """Without the queries that replace files which cannot be read."""
+    fields = (("r", "STRING"), *((kind.column, kind.read_as) for kind in KINDS))
+    rows = [
+        tuple(row.values())
+        for path in stored(other, DATA_SOURCE)
+        for batch in scan_file(Scan(fields, None, {}), path, ((-(1 << 62), 1 << 62),))
+        for row in batch.to_pylist()
+    ]
+    found = by_column(rows)
+    for kind in KINDS:
+        values = {r: as_hive(value, kind.hive) for r, value in found[kind.column].items()}
+        assert values == scanned[kind.column], kind.name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_conditions_on_files(kind: Kind, run: Run, scanned: Values) -> None:
+    """Spark evaluates those on columns whose segments have different types."""
+    run("SET hivedruid.druid.read = segments")
+    try:
+        rows = run(f"SELECT r FROM d WHERE `{kind.column}` IS NULL AND soundex(concat('x', r)) IS NOT NULL")
+        assert {row[0] for row in rows} == {r for r, value in scanned[kind.column].items() if value is None}
     finally:
         run("SET hivedruid.druid.read = auto")
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from hivedruid.catalog.druid_columns import SKETCHES
 from hivedruid.catalog.stored_types import CAST, JSON, Schema, reading_of, schema_of
-from hivedruid.catalog.stored_types import ROWS as ROWS_ONLY
-from hivedruid.sketches.kinds import is_stored_as_read, kind_of
+from hivedruid.segments.texts import is_read_as_text
+from hivedruid.sketches.kinds import kind_of
 from hivedruid.tables.druid_tables import discovered_type
 
 Json = dict[str, Any]
@@ -64,10 +64,9 @@ class Kind:
         return reading_of(discovered_type("x", self.druid), self.druid, self._schema.differing.get("x", ()))
 
     @property
-    def is_in_files(self) -> bool:
-        """Whether the values are read from segment files, and not with queries."""
-        is_stored = not self.druid.startswith("COMPLEX") or is_stored_as_read(self.druid)
-        return is_stored and self.reading in ("", ROWS_ONLY)
+    def read_as(self) -> str:
+        """The Druid type as which the values are read from segment files."""
+        return "STRING" if is_read_as_text(self.druid) else self.druid
 
     @property
     def is_written(self) -> bool:
@@ -152,6 +151,8 @@ KINDS = (
     _kind("tuple", ("arrayOfDoublesSketch", WORDS, "COMPLEX<arrayOfDoublesSketch>")),
     _kind("stringLast", ("stringLast", WORDS, "COMPLEX<serializablePairLongString>")),
     _kind("longFirst", ("longFirst", WHOLE, "COMPLEX<serializablePairLongLong>")),
+    _kind("doubleLast", ("doubleLast", REAL, "COMPLEX<serializablePairLongDouble>")),
+    _kind("floatFirst", ("floatFirst", [1.5, 0.1, None, -2.0, 1.5, 8.25], "COMPLEX<serializablePairLongFloat>")),
     _kind("sketch and string", ("thetaSketch", ["a", "b"], "COMPLEX<thetaSketch>"), ("string", WORDS, "STRING")),
 )  # fmt: skip
 METRICS = frozenset(
@@ -165,6 +166,8 @@ METRICS = frozenset(
         "arrayOfDoublesSketch",
         "stringLast",
         "longFirst",
+        "doubleLast",
+        "floatFirst",
     }
 )
 _FIELDS: Mapping[str, Json] = {"arrayOfDoublesSketch": {"metricColumns": ["long"]}}
@@ -261,8 +264,8 @@ def key_of(value: Any) -> tuple[int, Any]:
 def table() -> str:
     """The table of the page."""
     lines = [
-        "| kind | Druid types | type here | queries of Druid | files | archived |",
-        "|---|---|---|---|---|---|",
+        "| kind | Druid types | type here | queries of Druid | archived |",
+        "|---|---|---|---|---|",
     ]
     for kind in KINDS:
         how = {
@@ -276,7 +279,7 @@ def table() -> str:
             types,
             f"`{kind.hive}`",
             how,
-            *("yes" if yes else "no" for yes in (kind.is_in_files, kind.is_written)),
+            "yes" if kind.is_written else "no",
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -37,7 +37,7 @@ def files(count: int, span: int, size: int) -> tuple[SegmentFile, ...]:
 def test_pieces(found: tuple[SegmentFile, ...], expected: bool) -> None:
     times = ((0, found[-1].end),)
     read = scan_of("t", times, {"__time": "LONG", "n": "LONG"})
-    scan = FileScan(found, (), ("LONG", "LONG"), {})
+    scan = FileScan(found, (), ("__time", "n"), ("LONG", "LONG"), {})
     job = SparkJob("", (DruidInput("v", read, ("__time", "n"), scan=scan),), ())
     assert keeps_pieces(WriteTable(job, cold_part(TABLE), overwrite=False), TABLE, times) is expected
 

@@ -1,5 +1,5 @@
 """Segments that Druid 33 has written of the rows of tests/support/segments.py, one for each index spec, and what a scan
-returned; and segments of the same rows that Druid 37 has written. tests/integration/test_segments_read.py compares larger ones."""
+returned; segments of the same rows that Druid 37 has written; and `OTHERS`, with every kind of column of data sources. tests/integration/test_segments_read.py compares larger ones."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hivedruid.segments.segment import Segment, segment_of
 
 FOLDER = Path(__file__).parent / "made_by_druid"
 NEWER = Path(__file__).parent / "made_by_druid_37"
+OTHERS = tuple(sorted((Path(__file__).parent / "kinds_of_others").glob("*.zip")))
 ZIPS = (*sorted(FOLDER.glob("*.zip")), *sorted(NEWER.glob("*.zip")))
 
 

@@ -17,7 +17,7 @@ from hivedruid.segments.errors import DamagedSegmentError, SegmentError, Unsuppo
 from hivedruid.segments.files import SegmentFiles, from_parts
 from hivedruid.segments.filters import In, IsNull, Prefix
 from hivedruid.segments.segment import open_segment, segment_of
-from tests.unit.segments.made import ZIPS, files, parts, segment
+from tests.unit.segments.made import OTHERS, ZIPS, files, parts, segment
 
 SECONDS, FEWEST = 10.0, 2000
 MOST_MEMORY = 64 << 20
@@ -50,7 +50,7 @@ def read_what_uses(name: str, damaged: SegmentFiles, columns: tuple[str, ...]) -
 def cases() -> Iterator[tuple[Path, str, SegmentFiles, tuple[str, ...]]]:
     rng = random.Random(11)
     while True:
-        path = rng.choice(ZIPS)
+        path = rng.choice([*ZIPS, *OTHERS])
         whole = files(path)
         name = rng.choice(sorted(whole.entries))
         if not len(whole.entries[name]):

@@ -62,13 +62,18 @@ def test_sketches_are_text_as_in_the_response_of_a_scan(path: Path) -> None:
     assert [row[0] for row in values(Scan((("unique", "STRING"),), None, {}), path)] == expected("unique")
 
 
-def test_a_value_without_a_sketch(tmp_path: Path) -> None:
-    """What a scan returns for it depends on the type of the sketch."""
-    metric = Metric("m", "COMPLEX<thetaSketch>", {"type": "thetaSketch", "name": "m"})
+@pytest.mark.parametrize(("kind", "empty"), [("thetaSketch", "AQMDAAAeAAA="), ("HLLSketch", None)])
+def test_a_value_without_bytes(kind: str, empty: str | None, tmp_path: Path) -> None:
+    """A scan returns the empty sketch; an HLLSketch is null, and never has no bytes."""
+    metric = Metric("m", f"COMPLEX<{kind}>", {"type": kind, "name": "m"})
     rows = pa.table({"__time": [0, 1], "s": ["a", "b"], "m": [b"xyz", None]})
     write_segment(rows, SegmentSpec((0, 9), (Dimension("s", "STRING"),), (metric,)), tmp_path)
+    scan = Scan((("m", "STRING"),), None, {})
+    if empty is not None:
+        assert values(scan, tmp_path) == [("eHl6",), (empty,)]
+        return
     with pytest.raises(UnsupportedSegmentError, match="column 'm' has values without a sketch"):
-        values(Scan((("m", "STRING"),), None, {}), tmp_path)
+        values(scan, tmp_path)
 
 
 def test_a_column_that_is_missing_is_null(tmp_path: Path) -> None:
@@ -77,7 +82,15 @@ def test_a_column_that_is_missing_is_null(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "type_"), [("id", "STRING"), ("few", "LONG"), ("d", "LONG"), ("list", "STRING"), ("id", "ARRAY<STRING>")]
+    ("name", "type_"),
+    [
+        ("few", "LONG"),
+        ("d", "LONG"),
+        ("list", "STRING"),
+        ("list", "LONG"),
+        ("few", "ARRAY<LONG>"),
+        ("auto_strings", "STRING"),
+    ],
 )
 def test_another_type_is_refused(name: str, type_: str) -> None:
     with pytest.raises(UnsupportedSegmentError, match=f"column '{name}' has type"):
@@ -94,11 +107,21 @@ def test_a_filter_on_another_type_is_refused(name: str, type_: str, value: Any) 
 
 
 def test_a_float_is_the_double_that_its_text_spells(tmp_path: Path) -> None:
-    rows = pa.table({"__time": pa.array([1, 2, 3, 4]), "f": pa.array([0.1, None, 1e-45, 3.4e38], pa.float32())})
+    rows = pa.table({"__time": pa.array([1, 2, 3, 4]), "f": pa.array([0.1, None, 2e-38, 16777215], pa.float32())})
     spec = SegmentSpec((0, 10), (), (Metric("f", "FLOAT", {"type": "floatSum", "name": "f", "fieldName": "f"}),))
     write_segment(rows, spec, tmp_path / "s")
     found = values(Scan((("f", "FLOAT"), ("f", "DOUBLE")), None, {}), tmp_path / "s")
-    assert found == [(0.1, 0.1), (None, None), (1e-45, 1e-45), (3.4e38, 3.4e38)]
+    assert found == [(0.1, 0.1), (None, None), (2e-38, 2e-38), (16777215.0, 16777215.0)]
+
+
+@pytest.mark.parametrize("number", [49801168.0, 1e-45, -3.4e38])
+def test_a_float_whose_text_depends_on_java(number: float, tmp_path: Path) -> None:
+    """Java 17 writes 4.9801168E7 and Java 19 4.980117E7, which are different doubles."""
+    rows = pa.table({"__time": pa.array([1]), "f": pa.array([number], pa.float32())})
+    spec = SegmentSpec((0, 10), (), (Metric("f", "FLOAT", {"type": "floatSum", "name": "f", "fieldName": "f"}),))
+    write_segment(rows, spec, tmp_path / "s")
+    with pytest.raises(UnsupportedSegmentError, match="the version of Druid's Java"):
+        values(Scan((("f", "FLOAT"),), None, {}), tmp_path / "s")
 
 
 def test_single_values_as_lists(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from hivedruid.sketches import library
 from hivedruid.sketches.functions import SketchFunction
-from hivedruid.sketches.kinds import AGGREGATORS, KINDS, is_stored_as_read, kind_of
+from hivedruid.sketches.kinds import AGGREGATORS, KINDS, kind_of
 from hivedruid.sketches.library import SketchError
 
 VALUES: dict[str, list[Any]] = {
@@ -192,5 +192,3 @@ def test_wrong_arguments_are_refused(name: str, args: tuple[Any, ...], message: 
 def test_kinds_are_found_by_their_types() -> None:
     assert kind_of("COMPLEX<HLLSketchBuild>") is KINDS["hll"] is AGGREGATORS["HLLSketchMerge"]
     assert kind_of("COMPLEX<json>") is None is kind_of("STRING")
-    assert is_stored_as_read("COMPLEX<thetaSketch>")
-    assert not is_stored_as_read("COMPLEX<KllDoublesSketch>")

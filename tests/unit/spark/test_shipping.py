@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid.plan.physical import STORED_AS
-from hivedruid.segments.scan import ARROW
+from hivedruid.segments.conversions import ARROW
 from hivedruid.spark.segment_source import LEAST, SPARK_TYPES, check_packages
 from hivedruid.spark.shipping import ROOT, write_package
 from hivedruid.spark.worker_python import UNSUITABLE
@@ -33,8 +33,6 @@ plan = SegmentPlan("DAY", "NONE", (PlannedDimension("n", "LONG"),), (), False, 1
 day = pyarrow.RecordBatch.from_pylist([{"__time": 0, "n": number} for number in range(7)])
 (built,) = Build(plan, sys.argv[3], (), Access())(Divide("DAY")(iter([day])))
 rows += built.column("rows")[0].as_py()
-loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
-assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
 print(rows)
 query = {"query": {"context": {"queryId": "q"}}, "fields": [["id", "LONG", "bigint"]], "broker": "http://127.0.0.1:1",
     "timeout": 1, "access": "", "partitions": []}
@@ -43,6 +41,8 @@ try:
     list(segment_source.SegmentReader(query).read(segment_source.InputPartition((0, [part]))))
 except RuntimeError as error:
     print(error)
+loaded = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "hivedruid"}
+assert all(path.startswith(sys.argv[1]) for path in loaded.values()), loaded
 """
 
 
