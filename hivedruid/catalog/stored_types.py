@@ -16,7 +16,7 @@ CAST = "cast"
 ROWS = "rows"
 """How a column is read whose values only scans return: queries do not compute with it."""
 MIXED = "mixed rows"
-"""The same for a column whose segments have different types, which are not read from files either."""
+"""The same for a column whose segments have different types."""
 JSON = "json rows"
 """The same for nested data in all segments, of which queries compute the value at a path."""
 SCANNED = frozenset({ROWS, MIXED, JSON})

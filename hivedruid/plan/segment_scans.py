@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hivedruid.catalog.stored_types import CAST, MIXED
+from hivedruid.catalog.stored_types import CAST, JSON, MIXED
 from hivedruid.catalog.types import STRING
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, PlanColumn, Project, TableScan
 from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, KeyFilter
-from hivedruid.plan.rex import Rex, conjunction, conjuncts, refs
+from hivedruid.plan.rex import Ref, Rex, conjunction, conjuncts, refs
 from hivedruid.plan.segment_files import FEW, MOST_IN_PROCESS, READ, WORTH, FileScan, SegmentFiles
 from hivedruid.plan.segment_queries import THRESHOLD, ServedSegments, divided, least_rows
 from hivedruid.plan.statistics import Estimator
@@ -73,7 +73,7 @@ class SegmentScans:
         if not isinstance(source, TableScan) or query.grouped is not None or query.sort or query.is_limited:
             return None
         known = self.segments.get(source.table.data_source)
-        if not isinstance(known, SegmentFiles):
+        if not isinstance(known, SegmentFiles) or _computes_with_nested_data(query, source):
             return None
         rows = self._estimate(query, source, known)
         is_in_process = self._is_in_process(known, rows)
@@ -137,8 +137,18 @@ class SegmentScans:
 
 def _is_mixed(table: Table, name: str) -> bool:
     """Whether the type of a column in a segment may be another one than its own."""
+    return _reading(table, name) in (CAST, MIXED)
+
+
+def _reading(table: Table, name: str) -> str:
     stored = table.column(name)
-    return stored is not None and stored.reading in (CAST, MIXED)
+    return "" if stored is None else stored.reading
+
+
+def _computes_with_nested_data(query: DruidQuery, source: TableScan) -> bool:
+    """Whether Druid computes values at paths of nested data: it need not return the documents."""
+    nested = {column.id for column in source.columns if _reading(source.table, column.name) == JSON}
+    return any(not isinstance(rex, Ref) and refs(rex) & nested for rex in (*query.exprs, *conjuncts(query.filter)))
 
 
 def _stored(table: Table, columns: Iterable[PlanColumn]) -> tuple[str, ...]:
