@@ -90,7 +90,7 @@ def processor_time(home: Path) -> float:
 
 def path_of(run: Run, name: str) -> str:
     """Where the rows of a copy come from."""
-    plan = [str(row[0]).strip() for row in run(f"EXPLAIN CREATE TABLE copy AS SELECT * FROM {name}")]
+    plan = [str(row[0]).strip() for row in run(f"EXPLAIN CREATE TABLE copy_of_{name} AS SELECT * FROM {name}")]
     return next((line for line in plan if line.startswith(("druid.segments:", "druid.queries:"))), "one query")
 
 

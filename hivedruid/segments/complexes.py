@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hivedruid.segments.bitmaps import Rows
@@ -28,6 +29,11 @@ class Complex:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def has_nulls(self) -> bool | None:
+        """Whether values are null, apart from those that have no bytes; None if that is not stored."""
+        return bool(self.values.nulls().any()) if isinstance(self.values, Indexed) else None
 
     def array(self, rows: Rows | None) -> pa.Array:
         return byte_strings(self.values, rows)

@@ -14,7 +14,6 @@ from hivedruid.segments.columns import Column, Nulls
 from hivedruid.segments.complexes import Complex
 from hivedruid.segments.distinct import converted_distinct, double_texts, spelled
 from hivedruid.segments.errors import UnsupportedSegmentError
-from hivedruid.segments.generic import Indexed
 from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.texts import JSON, PAIRS
 from hivedruid.sketches.kinds import SketchKind, kind_of
@@ -81,8 +80,8 @@ def _base64(array: pa.Array, column: Column, kind: SketchKind) -> pa.Array:
     texts = converted_distinct(array, lambda value: b64encode(value).decode(), pa.string())
     if not array.null_count:
         return texts
-    values = column.data.values if isinstance(column.data, Complex) else None
-    if not isinstance(values, Indexed) or (bool(kind.empty) == bool(values.nulls().any())):
+    has_nulls = column.data.has_nulls if isinstance(column.data, Complex) else None
+    if has_nulls is None or has_nulls == bool(kind.empty):
         raise UnsupportedSegmentError(f"column {column.name!r} has values without a sketch")
     return texts.fill_null(kind.empty) if kind.empty else texts
 

@@ -19,7 +19,8 @@ Find = Callable[[str], memoryview]
 
 PREFIX = 4
 """The bytes before each value, meaningful only if the value is empty."""
-_NULL = b"\xff" * PREFIX
+_NULL = 0xFF
+"""Each of these bytes before a null."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,11 @@ class Indexed:
     def nulls(self) -> npt.NDArray[np.bool_]:
         """Which values are null."""
         found = np.zeros(len(self), dtype=np.bool_)
-        for index in np.flatnonzero(self.starts == self.ends):
-            part, start = self.parts[index // self.per_part], int(self.starts[index])
-            found[index] = bytes(part[start - PREFIX : start]) == _NULL
+        empty = np.flatnonzero(self.starts == self.ends)
+        for number, part in enumerate(self.parts):
+            of_part = empty[empty // self.per_part == number]
+            prefixes = self.starts[of_part, np.newaxis] - PREFIX + np.arange(PREFIX)
+            found[of_part] = np.all(np.frombuffer(part, dtype=np.uint8)[prefixes] == _NULL, axis=1)
         return found
 
     def joined(self) -> tuple[Bytes, Int64s]:

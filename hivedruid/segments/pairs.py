@@ -112,9 +112,8 @@ def _text(value: bytes) -> str | None:
 
 
 def _number(kind: str, value: bytes) -> int | float | str | None:
-    """The number; null if there is none. Some versions of Druid (33) write
-    a byte before it, which says whether it is null. NaN and
-    infinities are texts, as in JSON."""
+    """The number; null if there is none. Some versions of Druid (33) write a byte before it, which says whether it is
+    null. NaN and infinities are texts, as in JSON."""
     if len(value) <= 1:
         return None
     (number,) = struct.unpack(f"{_ORDER}{kind}", value[len(value) % 2 :])
