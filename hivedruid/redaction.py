@@ -10,7 +10,7 @@ from typing import Any
 from hivedruid.secret_text import redact
 from hivedruid.secrets import MASK, is_kept, is_secret
 
-__all__ = ["redact", "redact_spec"]
+__all__ = ["redact", "redact_below", "redact_spec"]
 
 _ANY_USER_INFO = re.compile(r"""(?<=://)[^\s'"]*(?=@)""")
 """Up to the last @, since a password may contain @."""
@@ -27,7 +27,12 @@ def redact_spec(spec: Any) -> Any:
     return _redacted(spec, below_secret=False)
 
 
-def _redacted(value: Any, *, below_secret: bool) -> Any:
+def redact_below(value: Any, *, numbers: bool) -> Any:
+    """As `redact_spec`, of a value below a secret's name; `numbers` says whether it may be a number."""
+    return _redacted(value, below_secret=True, numbers=numbers)
+
+
+def _redacted(value: Any, *, below_secret: bool, numbers: bool = True) -> Any:
     if isinstance(value, Mapping):
         if value.get("type") == "environment":
             return {key: _reference(key, item) for key, item in value.items()}
@@ -36,14 +41,19 @@ def _redacted(value: Any, *, below_secret: bool) -> Any:
         return {
             key: item
             if key == "type" and isinstance(item, str) and _VARIABLE.fullmatch(item)
-            else _redacted(item, below_secret=below_secret or is_secret(key) or (provided and key == "config"))
+            else _redacted(item, below_secret=below_secret or is_named, numbers=numbers or is_named)
             for key, item in value.items()
+            for is_named in [is_secret(key) or (provided and key == "config")]
         }
     if isinstance(value, list | tuple):
-        return [_redacted(item, below_secret=below_secret) for item in value]
+        return [_redacted(item, below_secret=below_secret, numbers=numbers) for item in value]
     if below_secret:
         is_shown = (
-            value is None or value == "" or isinstance(value, bool) or (isinstance(value, str) and is_kept(value))
+            value is None
+            or value == ""
+            or isinstance(value, bool)
+            or (isinstance(value, str) and is_kept(value))
+            or (isinstance(value, int | float) and not numbers)
         )
         return value if is_shown else MASK
     return _redacted_text(value) if isinstance(value, str) else value

@@ -85,6 +85,8 @@ _NOT_SECRET = re.compile(
 )
 """Keys that are not secret, although they contain the name of one: `token_count`, `credentials.provider`, Druid's
 `druid.storage.baseKey`."""
+_PART_OF_SPEC = "druid.spec."
+"""The prefix of properties whose values are JSON."""
 _PLACE_KEY = re.compile(r"(^|\.)(files?|path|dir|directory|folder)$")
 _PLACE = re.compile(r"(?:[\w+.-]+:)?(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:\\).*", re.S)
 _FILE = re.compile(r"(?:file:|~|\.{1,2})?/[\w./@~-]*\.\w{2,10}")
@@ -166,16 +168,32 @@ def is_shown(value: str) -> bool:
 
 def hides(key: str, value: str) -> bool:
     """Whether the value of a key must be hidden: it is no mechanism of authentication, no place of a file with the
-    secret, and no number in a column such as `client_key`.
+    secret, and no number in a column such as `client_key`. JSON is hidden if a value in it is.
     """
     if not is_secret(key) or is_shown(value):
         return False
     words = _words(key)
+    is_of_cipher = _SECRET_KEY.search(words) is None and _HOLDS_KEY.search(words) is not None
+    if key.startswith(_PART_OF_SPEC):
+        return _hides_json(value, numbers=not is_of_cipher)
     if _PLACE_KEY.search(words) is not None:
         return _PLACE.fullmatch(value) is None
-    if _SECRET_KEY.search(words) is None and _HOLDS_KEY.search(words) is not None:
+    if is_of_cipher:
         return not value.isdigit() and _FILE.fullmatch(value) is None
     return _MECHANISM_KEY.search(words) is None or value.lower() not in _MECHANISMS
+
+
+def _hides_json(text: str, *, numbers: bool) -> bool:
+    """Whether JSON below a secret's name must be hidden; what is cut off, or is no JSON, must be."""
+    import json
+
+    from hivedruid.redaction import redact_below
+
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return bool(redact_below(value, numbers=numbers) != value)
 
 
 def secret_in(text: str) -> str | None:

@@ -29,7 +29,7 @@ from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, input_for
 from hivedruid.errors import HiveDruidError, UnsupportedError
 from hivedruid.ingestion.adopted_columns import AdoptedColumns, adopted_columns
 from hivedruid.ingestion.compare import DERIVED, comparable, is_same
-from hivedruid.ingestion.foreign_secrets import References
+from hivedruid.ingestion.foreign_secrets import Place, References
 from hivedruid.ingestion.normal_specs import consumer_value, derived_exclusions, discovers, normal_format
 from hivedruid.ingestion.supervisor import OWNER_KEYS, spec_part
 from hivedruid.parser.statements.ddl import Property
@@ -80,9 +80,8 @@ def adoption(
     for key, text in _consumer(spec["ioConfig"].get("consumerProperties") or {}):
         properties.add_valid({key: text})
     properties.add(_mapping(properties, columns), _exclusions(spec["dataSchema"]))
-    for key, value in _rest(properties.spec(), {"spec": spec}):
-        properties.add({key: json.dumps(value, ensure_ascii=False)})
-    properties.add(_context(running.get("context") or {}, references))
+    for keys, value in (*_rest(properties.spec(), {"spec": spec}), *_context(running.get("context") or {}, references)):
+        properties.add(_by_path(keys, value, references))
     return Adoption(properties.table, references.variables)
 
 
@@ -297,15 +296,15 @@ def _exclusions(schema: Mapping[str, Any]) -> dict[str, str]:
     return {_EXCLUSIONS: json.dumps(given, ensure_ascii=False)}
 
 
-def _rest(wanted: Json, running: Json) -> Iterator[tuple[str, Any]]:
-    """The properties for what differs, with their values in JSON; null for what the supervisor's spec does not have."""
+def _rest(wanted: Json, running: Json) -> Iterator[tuple[Place, Any]]:
+    """The places of what differs, with their values; None for what the supervisor's spec does not have."""
     ours, theirs = comparable(wanted, running)
     for name in ("dataSchema", "ioConfig", "tuningConfig"):
         yield from _different((name,), ours.get(name), theirs.get(name)) or ()
 
 
-def _different(keys: tuple[str, ...], ours: Any, theirs: Any) -> list[tuple[str, Any]] | None:
-    """The paths at or below `keys` where the values differ; None if one cannot be said as a path."""
+def _different(keys: Place, ours: Any, theirs: Any) -> list[tuple[Place, Any]] | None:
+    """The places at or below `keys` where the values differ; None if one of them has no path."""
     if ".".join(keys) in DERIVED or is_same(".".join(keys), ours, theirs):
         return []
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
@@ -313,21 +312,25 @@ def _different(keys: tuple[str, ...], ours: Any, theirs: Any) -> list[tuple[str,
         inner = [_different((*keys, name), ours.get(name), theirs.get(name)) for name in names]
         if None not in inner or spec_path(keys) is None:
             return [item for items in inner for item in items or ()]
-    path = spec_path(keys)
-    return None if path is None else [(SPEC_PREFIX + path, _present(theirs))]
+    return None if spec_path(keys) is None else [(keys, _present(theirs))]
 
 
-def _context(context: Mapping[str, Any], references: References) -> dict[str, str]:
+def _context(context: Mapping[str, Any], references: References) -> Iterator[tuple[Place, Any]]:
     """The context of the tasks. Without concurrent locks they stay as they are."""
     given = {key: value for key, value in context.items() if key not in OWNER_KEYS}
     given = {CONCURRENT_LOCKS: False, **references.without_secrets(given, ("context",))}
     if given[CONCURRENT_LOCKS] is True:
         del given[CONCURRENT_LOCKS]
-    return {
-        SPEC_PREFIX + path: json.dumps(value, ensure_ascii=False)
-        for key, value in given.items()
-        if value is not None and (path := spec_path(("context", key))) is not None
-    }
+    yield from ((("context", key), value) for key, value in given.items() if value is not None)
+
+
+def _by_path(keys: Place, value: Any, references: References) -> dict[str, str]:
+    """The property of a place in the spec, of which the name may be that of a secret only as a whole."""
+    path = spec_path(keys)
+    if path is None:
+        return {}
+    name = SPEC_PREFIX + path
+    return {name: json.dumps(references.of_property(name, value, keys), ensure_ascii=False)}
 
 
 def _present(value: Any) -> Any:

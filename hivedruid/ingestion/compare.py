@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from hivedruid.catalog.ingestions import LastSpec
-from hivedruid.catalog.properties import INGESTION_PREFIX, PROPERTIES
+from hivedruid.catalog.properties import INGESTION_PREFIX, PROPERTIES, SPEC_PREFIX
 from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
 from hivedruid.ingestion.normal_specs import derived_exclusions, normal, without_exclusions
 from hivedruid.ingestion.supervisor import OWNER_KEYS
 from hivedruid.redaction import redact_spec
-from hivedruid.secrets import MASK
+from hivedruid.secrets import MASK, hides
 from hivedruid.setting_types import PERIOD, seconds
 
 ABSENT = object()
@@ -74,8 +76,11 @@ def _shown(path: str, value: Any) -> str:
         return "nothing"
     if f".{DYNAMIC_PROVIDER}." in path and ".variables" not in path:
         return MASK  # only Druid knows the values of other provider types
-    name = path.partition(".consumerProperties.")[2] or path
-    return json.dumps(redact_spec({name: value})[name], ensure_ascii=False)
+    consumer = path.partition(".consumerProperties.")[2]
+    name = consumer or path
+    text = json.dumps(redact_spec({name: value})[name], ensure_ascii=False)
+    holders = () if consumer else accumulate(re.split(r"[.\[]", path), "{}.{}".format)
+    return json.dumps(MASK) if any(hides(SPEC_PREFIX + holder, text) for holder in holders) else text
 
 
 def differences(wanted: Mapping[str, Any], running: Mapping[str, Any]) -> tuple[Difference, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 from hivedruid.catalog.names import free_name
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.redaction import redact_spec
+from hivedruid.secrets import hides
 
 Json = dict[str, Any]
 Place = tuple[str, ...]
@@ -59,12 +61,27 @@ class References:
             kept[DYNAMIC_PROVIDER] = {"type": "environment", "variables": {**(known or {}), **variables}}
         return kept
 
+    def of_property(self, name: str, value: Any, place: Place) -> Any:
+        """A value that a property with this name has in JSON, with references in place of what would be hidden."""
+        if not hides(name, json.dumps(value)):
+            return value
+        if isinstance(value, Mapping) and not _is_password(value):
+            return {key: self.of_property(name, item, (*place, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.of_property(name, item, (*place, str(n))) for n, item in enumerate(value)]
+        return {"type": "environment", "variable": self.new(place)}
+
     def _replaced(self, value: Any, shown: Any, place: Place) -> Any:
         if value == shown:
             return value
-        if isinstance(value, Mapping) and not ("password" in value and value.get("type") == "default"):
+        if isinstance(value, Mapping) and not _is_password(value):
             return {key: self._replaced(item, shown[key], (*place, key)) for key, item in value.items()}
         if isinstance(value, list):
             pairs = enumerate(zip(value, shown, strict=True))
             return [self._replaced(item, other, (*place, str(n))) for n, (item, other) in pairs]
         return {"type": "environment", "variable": self.new(place)}
+
+
+def _is_password(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a plain-text password in Druid's form, whose place a reference takes as a whole."""
+    return "password" in value and value.get("type") == "default"

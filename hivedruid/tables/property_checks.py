@@ -26,7 +26,7 @@ from hivedruid.catalog.properties import (
 from hivedruid.catalog.spec_paths import problem_of_path, problem_of_value
 from hivedruid.catalog.time_references import FORMAT, parse_time_reference
 from hivedruid.errors import SemanticError, did_you_mean
-from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, is_shown, masked, referenced, secret_in
+from hivedruid.secrets import ENVIRONMENT_PREFIX, hides, is_kept, is_secret, masked, referenced, secret_in
 from hivedruid.setting_types import PERIOD, seconds
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def check_secret(item: Property) -> None:
         return
     known = find(item.key)
     if is_secret(item.key):
-        is_reference = is_shown(item.value) if known is not None and known.type == "json" else referenced(item.value)
-        if not is_reference:
+        is_json = known is not None and known.type == "json"
+        if hides(item.key, item.value) if is_json else referenced(item.value) is None:
             _refuse_secret(item, f"the value of '{item.key}' is a secret")
         return
     if known is not None and known.type in ("object", "array", "json"):

@@ -103,6 +103,19 @@ def test_values_of_secret_keys_that_are_no_secrets(key: str, value: str) -> None
     assert masked(key, "Hunter2") == MASK
 
 
+@pytest.mark.parametrize(
+    ("key", "shown", "hidden"),
+    [
+        ("druid.spec.tuningConfig.newKey", ["-5", "1.5", "[1]", "{}", '""', '{"a": 1, "type": "b"}'], ['"x"', '{"a": ["x"]}']),
+        ("druid.spec.context.clientKey", ['{"type": "environment", "variable": "X"}'], ['{"password": 1}', "{", "x"]),
+        ("druid.spec.context.password", ["{}", "[true]", '{"a": {"type": "environment", "variable": "X"}}'], ["1", "[1]"]),
+    ],
+)  # fmt: skip
+def test_json_of_a_secret_key_is_hidden_if_a_value_in_it_is_one(key: str, shown: list[str], hidden: list[str]) -> None:
+    assert [masked(key, value) for value in shown] == shown
+    assert {masked(key, value) for value in hidden} == {MASK}
+
+
 def test_masked() -> None:
     assert masked("a.password", "hunter2") == MASK
     assert masked("a.password", "") == ""

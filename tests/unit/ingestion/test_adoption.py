@@ -203,9 +203,56 @@ def test_a_spec_with_a_parser_has_the_columns_of_the_parser() -> None:
     assert changes(supervisor_spec(table, {}), spec, None) == ()
 
 
-def test_a_key_that_no_path_names_is_a_difference_that_start_asks_about() -> None:
-    spec = posted(tuning={"type": "kafka", "dotted.key": 1})
-    assert [item.path for item in changes(supervisor_spec(pasted(spec), {}), spec, None)] == ["tuningConfig.dotted.key"]
+@pytest.mark.parametrize("key", ["dotted.key", "", ".", '"', '"quoted"', "a\\.b", "it's"])
+@pytest.mark.parametrize("place", ["dataSchema", "ioConfig", "tuningConfig", "context"])
+def test_a_key_with_any_characters_has_a_path(place: str, key: str) -> None:
+    spec = posted(tuning={"type": "kafka"}, context={})
+    (spec if place == "context" else spec["spec"])[place][key] = 1
+    again = supervisor_spec(pasted(spec), {})
+    assert (again if place == "context" else again["spec"])[place][key] == 1
+    assert changes(again, spec, None) == ()
+
+
+@pytest.mark.parametrize("key", ["newKey", "my-key", "apiKey", "accessKeyId", "token", "password"])
+@pytest.mark.parametrize("value", [True, False, {}, [], "", {"a": [True]}])
+def test_a_value_that_can_be_no_secret_is_not_hidden(key: str, value: Any) -> None:
+    for spec in (posted(context={key: value}), posted(tuning={"type": "kafka", key: value})):
+        assert adopted(spec).variables == {}
+        assert changes(supervisor_spec(pasted(spec), {}), spec, None) == ()
+
+
+@pytest.mark.parametrize("key", ["newKey", "my-key"])
+@pytest.mark.parametrize("value", [5, -5, 1.5, 1e-9, [1, 2], {"a": 1, "type": "fixed"}, {"a": {"b": [-1]}}])
+def test_numbers_of_a_key_are_not_hidden(key: str, value: Any) -> None:
+    """A name that ends in `key` alone is that of a secret only if its value is a text."""
+    for spec in (posted(context={key: value}), posted(tuning={"type": "kafka", key: value})):
+        assert adopted(spec).variables == {}
+        assert changes(supervisor_spec(pasted(spec), {}), spec, None) == ()
+
+
+@pytest.mark.parametrize("key", ["newKey", "my-key", "apiKey", "token", "db_password"])
+@pytest.mark.parametrize(
+    "value", ["hunter2", ["hunter2"], {"a": "hunter2", "n": 1}, {"a": [{"b": "hunter2"}]}, "hunter 2; x"]
+)
+def test_texts_of_a_secret_key_become_references(key: str, value: Any) -> None:
+    for spec in (posted(context={key: value}), posted(tuning={"type": "kafka", key: value})):
+        found = adopted(spec)
+        text = create_statement(replace(found.table, database="default", name="t"))
+        assert "hunter" not in text
+        assert all(variable in text for variable in found.variables.values())
+        table = created(text)
+        assert table.properties == found.table.properties
+        assert found.variables
+        assert "hunter" not in str([item.texts for item in changes(supervisor_spec(table, {}), spec, None)])
+
+
+@pytest.mark.parametrize("value", [4711, -4711, 47.11, [4711], {"a": 4711}])
+def test_a_password_may_be_a_number(value: Any) -> None:
+    for spec in (posted(context={"password": value}), posted(tuning={"type": "kafka", "password": value})):
+        found = adopted(spec)
+        text = create_statement(replace(found.table, database="default", name="t"))
+        assert "47" not in text
+        assert created(text).properties == found.table.properties
 
 
 @pytest.mark.parametrize(
@@ -228,6 +275,13 @@ def test_what_cannot_be_taken_over_is_told(spec: Json, message: str) -> None:
         ("'druid.spec.dataSchema' = '{}'", "names a whole part of the spec"),
         ("'druid.spec.ioConfig.consumerProperties' = '{}'", "names a whole part of the spec"),
         ("'druid.spec.ioConfig.topic' = '\"t\"'", "has a property of its own"),
+        ("'druid.spec.ioConfig.\"topic\"' = '\"t\"'", "needs no quotes"),
+        ("'druid.spec.\"\"' = '1'", "is not a part of a supervisor's spec"),
+        ("'druid.spec.tuningConfig.a..b' = '1'", "has an empty key"),
+        ("'druid.spec.tuningConfig.\"a.b' = '1'", "has a quote without an end"),
+        ("'druid.spec.tuningConfig.newKey' = '\"hunter2\"'", "is a secret"),
+        ("'druid.spec.tuningConfig.newKey' = '{\"a\": \"hunter2\"}'", "is a secret"),
+        ("'druid.spec.context.password' = '4711'", "is a secret"),
         ("'druid.spec.context.hivedruid.home' = '\"t\"'", "is set automatically"),
         ("'druid.spec.context.a' = 'text'", "must be JSON"),
         ("'druid.spec.dataSchema.metricsSpec' = '{}'", "must be a JSON array"),
