@@ -136,17 +136,18 @@ class Watcher:
         from hivedruid.script import SourceStatement
 
         snapshot = gather(parse(SourceStatement("SHOW PROBLEMS")), self.session.facts())
-        streams = overview(watched(snapshot), self.session.home, self.session.catalog)
+        home = self.session.home
+        streams = overview(watched(snapshot), home, self.session.catalog)
         settings = dict(self.session.settings)
         if not session_kind(settings).has(KafkaIngestion):
-            return lambda: _look(None, streams)
-        facts = known(self.session.catalog, self.session.home)
+            return lambda: _look(None, streams, home)
+        facts = known(self.session.catalog, home)
         observer = self._observe()
 
         def look() -> Look:
             from hivedruid.actions.watching.run import with_differences
 
-            return _look(with_differences(_everything(observer, facts), settings), streams)
+            return _look(with_differences(_everything(observer, facts), settings), streams, home)
 
         return look
 
@@ -168,14 +169,15 @@ class Watcher:
         return self._observer
 
 
-def _look(seen: Overview | None, streams: StreamOverview) -> Look:
+def _look(seen: Overview | None, streams: StreamOverview, home: Path) -> Look:
     from hivedruid.actions.streaming.watch import with_topics
-    from hivedruid.actions.watching.run import with_streams
+    from hivedruid.actions.watching.run import with_local_start, with_streams
     from hivedruid.ingestion.problems import problems
     from hivedruid.streams.problems import problems as stream_problems
 
     streams = with_topics(streams, PATIENCE)
-    return Look(seen, streams, with_streams(problems(seen) if seen is not None else (), stream_problems(streams)))
+    listed = with_streams(problems(seen) if seen is not None else (), stream_problems(streams))
+    return Look(seen, streams, with_local_start(listed, home))
 
 
 def _everything(observer: Observer | Exception, facts: Known) -> Overview:
@@ -384,10 +386,11 @@ def _screen(seen: Look | None, url: str, console: Console) -> RenderableType:
 
     if seen is None:
         return Text(f"querying {url} …", style="dim")
-    problems = _problem_lines(seen)
     listed = _parts(seen)
-    room = console.height - 2 - len(listed) - len(problems)
-    rooms = _rooms([len(part.lines) for part in listed], room)
+    wanted = [len(part.lines) for part in listed]
+    room = console.height - 2 - len(listed)
+    problems = _problem_lines(seen, room - sum(max(1, lines) for lines in wanted))
+    rooms = _rooms(wanted, room - len(problems))
     ill = {problem.subject for problem in seen.problems}
     tables = [_table(part, console, lines, ill) for part, lines in zip(listed, rooms, strict=True)]
     parts: list[RenderableType] = [_heading(seen, url), *tables, *problems]
@@ -459,16 +462,21 @@ def _style(state: str, *, is_ill: bool) -> str:
     return colors.get(state.lower(), "")
 
 
-def _problem_lines(seen: Look) -> list[RenderableType]:
+def _problem_lines(seen: Look, room: int) -> list[RenderableType]:
+    """The first problems, each with its repair in a line below it if there is room for all of them."""
     from rich.text import Text
 
     from hivedruid.terminal import printable
 
     shown = seen.problems[:MOST_PROBLEMS]
-    lines: list[RenderableType] = [
-        Text(printable(f"{one.subject}: {one.problem}: {one.cause}"), style="red", no_wrap=True, overflow="ellipsis")
-        for one in shown
-    ]
-    if len(seen.problems) > len(shown):
-        lines.append(Text(f"… {len(seen.problems) - len(shown)} more: SHOW PROBLEMS", style="red"))
+    left_out = len(seen.problems) - len(shown)
+    has_room = 2 * len(shown) + bool(left_out) <= room
+    lines: list[RenderableType] = []
+    for one in shown:
+        text = printable(f"{one.subject}: {one.problem}: {one.cause}")
+        lines.append(Text(text, style="red", no_wrap=True, overflow="ellipsis"))
+        if has_room:
+            lines.append(Text(printable(f"  {one.repair}"), no_wrap=True, overflow="ellipsis"))
+    if left_out:
+        lines.append(Text(f"… {left_out} more: SHOW PROBLEMS", style="red"))
     return lines or [Text("no problems", style="green")]

@@ -167,10 +167,13 @@ def _problems(action: ListProblems, services: Services) -> Result:
     of_streams = stream_problems(with_topics(overview(action.streams, services.home, services.catalog)))
     of_tiers = tier_problems(watched_tiers(services))
     listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *of_tiers, *_elsewhere(services))
-    if listed:
-        stopped, command = down(services.home), start_command(services.home)
-        listed = tuple(local_start(each, stopped, command) for each in listed)
-    return Result(PROBLEM_COLUMNS, problem_rows(listed))
+    return Result(PROBLEM_COLUMNS, problem_rows(with_local_start(listed, services.home)))
+
+
+def with_local_start(listed: tuple[Problem, ...], home: Path) -> tuple[Problem, ...]:
+    """The problems; the repair of those that services of the home's local cluster cause is the command line."""
+    stopped, command = (down(home) if listed else {}), start_command(home)
+    return tuple(local_start(each, stopped, command) for each in listed)
 
 
 def start_command(home: Path) -> str:

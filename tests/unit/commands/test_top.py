@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from hivedruid import defaults
 from hivedruid.catalog.streams import Position, Stream, Streams
 from hivedruid.cli import main
 from hivedruid.commands.top import _rooms
+from hivedruid.local.state import ClusterState, write_state
 from hivedruid.session import Session
 from tests.support.top import PATIENCE, Terminal
 
@@ -29,6 +31,34 @@ def test_it_waits_for_a_druid_that_is_away_and_q_ends_it(tmp_path: Path) -> None
         terminal.wait("Druid's overlord: unreachable")
     terminal.process.send("q")
     assert terminal.end() == 0
+
+
+def test_the_repair_of_a_local_service_is_the_command_line_that_starts_it(tmp_path: Path) -> None:
+    """As that of SHOW PROBLEMS, while there is room for it."""
+    (tmp_path / "local").mkdir()
+    write_state(tmp_path, ClusterState("small", {"coordinator": 1}))
+    defaults.write(tmp_path, {"druid.url": NOBODY})
+    command = f"-- $ hivedruid local up --home {tmp_path}"
+    with Session(tmp_path) as session:
+        (statement,) = session.statements("SHOW PROBLEMS")
+        repairs = [row[-1] for row in session.execute(statement).rows]
+    assert set(repairs) == {command}
+    terminal = Terminal(tmp_path, width=200)
+    terminal.wait(f"  {command}")
+    terminal.resize(200, 6)
+    terminal.wait("Druid's overlord: unreachable")
+    terminal.process.send("q")
+    assert terminal.end() == 0
+    with subprocess.Popen(
+        [sys.executable, "-m", "hivedruid", "top", "--home", str(tmp_path), "--format", "json"], stdout=subprocess.PIPE,
+        text=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            document = json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+    assert [problem["repair"] for problem in document["problems"]] == repairs
 
 
 def test_ctrl_c_ends_it_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
