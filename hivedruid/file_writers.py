@@ -81,11 +81,23 @@ def writer_by(notes: Mapping[str, str], form: str) -> Writer:
 
 def avro_writer(file: BinaryIO) -> Writer:
     """The writer of an Avro file. Raises ValueError for other files."""
+    return writer_by(_notes_of(file), "avro")
+
+
+def avro_schema(file: BinaryIO) -> str:
+    """The schema of the records of an Avro file. Raises ValueError for other files."""
+    notes = _notes_of(file)
+    if "avro.schema" not in notes:
+        raise ValueError("not an Avro file: it has no schema")
+    return notes["avro.schema"]
+
+
+def _notes_of(file: BinaryIO) -> Mapping[str, str]:
     size, wanted = file.seek(0, 2), _HEADER
     while True:
         file.seek(0)
         try:
-            return writer_by(_avro_notes(file.read(wanted)), "avro")
+            return _avro_notes(file.read(wanted))
         except ValueError:  # the header may be longer
             if wanted >= size:
                 raise

@@ -1,17 +1,18 @@
-"""Files without a table: `SELECT * FROM 'orders.csv'`. Each is a table of Parquet or ORC files in one statement only.
-Text is copied once in a session, and again when the file has changed."""
+"""Files without a table: `SELECT * FROM 'orders.csv'`. Each is a table of Parquet, ORC or Avro files in one statement
+only. Text is copied once in a session, and again when the file has changed."""
 
 from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import COPIED, LOOSE_FILES, Column, Table
-from hivedruid.errors import HiveDruidError, UnreadableFileError, did_you_mean
+from hivedruid.errors import HiveDruidError, SemanticError, UnreadableFileError, UnsupportedError, did_you_mean
 from hivedruid.filesystems import local_path
 from hivedruid.parser.loose_files import stem
 from hivedruid.scratch import folder_of_rows, make_room, remove_rows, scratch_folder
@@ -39,7 +40,7 @@ class _Format:
 FORMATS: Mapping[str, _Format] = {
     ".csv": _Format("csv"), ".tsv": _Format("csv", "\t"),
     ".json": _Format("json"), ".jsonl": _Format("json"), ".ndjson": _Format("json"),
-    ".parquet": _Format("parquet"), ".orc": _Format("orc"),
+    ".parquet": _Format("parquet"), ".orc": _Format("orc"), ".avro": _Format("avro"),
 }  # fmt: skip
 """The formats by the endings of files; those of text may be followed by `.gz`."""
 _COMPRESSED = ".gz"
@@ -142,18 +143,14 @@ class LooseFiles:
 
 
 def _in_place(name: str, path: str, paths: list[str], format_: _Format, rows: Path) -> LooseFile:
-    """Parquet and ORC files stay where they are; several are links in a folder."""
-    from hivedruid.actions.ddl.file_columns import file_columns
-    from hivedruid.parser.statements.ddl import LikeFile
-
-    found = [
-        tuple(Column(column.name, column.type) for column in file_columns(LikeFile(format_.name, each), {}))
-        for each in paths
-    ]
-    for each, columns in zip(paths, found, strict=True):
-        if columns != found[0]:
+    """Parquet, ORC and Avro files stay where they are; several are links in a folder."""
+    found = [_columns_of(each, format_) for each in paths]
+    columns, serde = found[0]
+    for each, other in zip(paths, found, strict=True):
+        if other != found[0]:
+            what = "other columns" if other[0] != columns else "another schema"
             raise UnreadableFileError(
-                f"{Path(each).name} has other columns than {Path(paths[0]).name}", "read the files one by one"
+                f"{Path(each).name} has {what} than {Path(paths[0]).name}", "read the files one by one"
             )
     location = paths[0]
     if len(paths) > 1:
@@ -162,9 +159,45 @@ def _in_place(name: str, path: str, paths: list[str], format_: _Format, rows: Pa
         location = str(rows)
     else:
         remove_rows(str(rows))
-    table = Table(LOOSE_FILES, name, "files", found[0], external=True, format=format_.name, location=location)
+    table = Table(
+        LOOSE_FILES, name, "files", columns, external=True, format=format_.name, location=location, serde=serde
+    )
     declared = table if len(paths) == 1 else None
     return LooseFile(table, "", _statement(table, declared, path))
+
+
+def _columns_of(path: str, format_: _Format) -> tuple[tuple[Column, ...], Mapping[str, str]]:
+    """The columns of a file, and the properties of the SerDe that reads them."""
+    if format_.name == "avro":
+        return _avro_columns(path)
+    from hivedruid.actions.ddl.file_columns import file_columns
+    from hivedruid.parser.statements.ddl import LikeFile
+
+    columns = file_columns(LikeFile(format_.name, path), {})
+    return tuple(Column(column.name, column.type) for column in columns), {}
+
+
+def _avro_columns(path: str) -> tuple[tuple[Column, ...], Mapping[str, str]]:
+    """Those of Hive's AvroSerDe for the schema in the file, which is the schema of a table with the same values."""
+    from hivedruid.catalog.avro import LITERAL, parse_schema
+    from hivedruid.file_writers import avro_schema
+
+    try:
+        with Path(path).open("rb") as file:
+            text = avro_schema(file)
+    except ValueError as error:
+        raise UnreadableFileError(str(error), "check that it is AVRO") from None
+    try:
+        columns = parse_schema(text).columns
+    except (SemanticError, UnsupportedError) as error:
+        raise UnreadableFileError(error.message, _OWN_COLUMNS) from None
+    repeated = next((name for name, count in Counter(column.name for column in columns).items() if count > 1), None)
+    if repeated is not None:
+        raise UnreadableFileError(f"it has two columns with the name {repeated}", _OWN_COLUMNS)
+    return columns, {"serialization.lib": FORMAT_SERDES["avro"], LITERAL: text}
+
+
+_OWN_COLUMNS = "specify the columns: CREATE EXTERNAL TABLE … (…) STORED AS AVRO LOCATION …"
 
 
 # --- paths --------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ INSERT INTO sales SELECT day, 'plain', amount FROM 'data/loose/plain.csv';
 SELECT count(*), sum(amount) FROM sales;
 CREATE EXTERNAL TABLE parquet_sales STORED AS PARQUET LOCATION '${home}/sales' AS SELECT customer, amount FROM sales;
 SELECT count(*), sum(amount) FROM '${home}/sales/*';
+CREATE EXTERNAL TABLE avro_sales STORED AS AVRO LOCATION '${home}/avro_sales' AS SELECT customer, amount, `__time` AS sold FROM sales;
+SELECT count(*), sum(amount), max(sold) FROM '${home}/avro_sales/*';
 EXPLAIN CREATE TABLE copied AS SELECT * FROM 'data/loose/plain.csv';
 
 -- errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Mapping, Sequence
 
@@ -40,6 +41,13 @@ def some(value: bytes) -> bytes:
 
 NONE = number(0)
 """The first member of a union, if that is null."""
+
+
+def container(schema: object, *records: bytes) -> bytes:
+    """A file with these records, uncompressed."""
+    block, sync = b"".join(records), b"0123456789abcdef"
+    header = b"Obj\x01" + mapping({"avro.schema": text(json.dumps(schema))}) + sync
+    return header + (number(len(records)) + text(block) + sync if records else b"")
 
 
 def confluent(schema: int, record: bytes) -> bytes:

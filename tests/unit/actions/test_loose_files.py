@@ -14,6 +14,7 @@ from pyarrow import parquet
 import hivedruid
 from hivedruid.errors import HiveDruidError
 from hivedruid.session import Session
+from tests.support import avro
 
 
 @pytest.fixture
@@ -92,6 +93,41 @@ def test_the_printed_statement_creates_a_table_that_can_be_described(session: Se
     assert [row[:2] for row in rows(session, "DESCRIBE a")] == [("id", "bigint"), ("when", "timestamp")]
 
 
+def of_fields(*records: bytes, **fields: Any) -> bytes:
+    """An Avro file with records that have fields of these types."""
+    named = [{"name": name, "type": type_} for name, type_ in fields.items()]
+    return avro.container({"type": "record", "name": "n", "fields": named}, *records)
+
+
+AVRO = {
+    "Id": ("long", "bigint"), "name": (["null", "string"], "string"), "kind": ({"type": "enum", "name": "k", "symbols": ["a"]}, "string"),
+    "at": ({"type": "long", "logicalType": "timestamp-millis"}, "timestamp"),
+    "micros": ({"type": "long", "logicalType": "timestamp-micros"}, "bigint"),
+    "price": ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "decimal(9,2)"),
+    "who": ({"type": "record", "name": "p", "fields": [{"name": "City", "type": "string"}]}, "struct<city:string>"),
+}  # fmt: skip
+
+
+def test_an_avro_file_has_the_columns_of_its_schema(session: Session, notes: list[str]) -> None:
+    """The printed statement, too, which has the schema."""
+    Path("orders.avro").write_bytes(of_fields(**{name: schema for name, (schema, _) in AVRO.items()}))
+    columns = [(name.lower(), type_) for name, (_, type_) in AVRO.items()]
+    rows(session, "EXPLAIN SELECT * FROM 'orders.avro'")
+    listed = ", ".join(map(" ".join, columns))
+    assert notes == [f"'orders.avro' is read as ({listed}); DESCRIBE 'orders.avro' prints its CREATE TABLE"]
+    rows(session, "\n".join(line for (line,) in rows(session, "DESCRIBE 'orders.avro'")))
+    assert [row[:2] for row in rows(session, "DESCRIBE orders")] == columns
+
+
+@pytest.mark.parametrize(
+    ("type_", "message"), [("long", "has other columns than a.avro"), ({"type": "int"}, "has another schema")]
+)
+def test_avro_files_of_a_pattern_have_one_schema(session: Session, type_: Any, message: str) -> None:
+    Path("a.avro").write_bytes(of_fields(id="int"))
+    Path("b.avro").write_bytes(of_fields(id=type_))
+    assert message in refusal(session, "SELECT * FROM '*.avro'").message
+
+
 def test_the_python_api(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": 1, "at": "2024-05-01T10:00:00Z"}\n')
     with hivedruid.connect(str(tmp_path / "home")) as connection:
@@ -115,6 +151,26 @@ def _unreadable(path: Path) -> None:
         ("a.csv", Path.touch, "it is empty", "check the file"),
         ("a.csv.gz", lambda path: path.write_text("x"), "Not a gzipped file", "check the file"),
         ("a.orc", lambda path: path.write_text("x"), "", "check that it is ORC"),
+        ("a.avro", lambda path: path.write_text("x"), "not an Avro file", "check that it is AVRO"),
+        (
+            "a.avro",
+            lambda path: path.write_bytes(avro.container("int")),
+            "it is not a record",
+            "STORED AS AVRO LOCATION",
+        ),
+        (
+            "a.avro",
+            lambda path: path.write_bytes(of_fields(next=["null", "n"])),
+            "contains it",
+            "STORED AS AVRO LOCATION",
+        ),
+        (
+            "a.avro",
+            lambda path: path.write_bytes(of_fields(a="int", A="int")),
+            "two columns with the name a",
+            "STORED AS",
+        ),
+        ("a.avro.gz", lambda path: path.write_text("x"), "its ending '.gz'", "the endings are .csv"),
         ("t", lambda path: None, "no such file", "remove the quotes to read the table: FROM t"),
         ("default.t", lambda path: None, "no such file", "remove the quotes"),
     ],
