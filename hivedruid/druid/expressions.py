@@ -116,7 +116,7 @@ class DruidExpressions:
         """The column of values that Druid only returns, in rows; its `null` is exact for them, and for the bytes of
         which they are the base64."""
         if isinstance(rex, Call) and rex.op == "unbase64":
-            (rex,) = rex.args
+            rex = rex.args[0]
         column = self.columns.get(rex.id) if isinstance(rex, Ref) else None
         return column if column is not None and column.reading in SCANNED else None
 

@@ -149,7 +149,7 @@ def _bytes_of(call: Call) -> Function:
     if not call.args[0].type.is_string:
         raise NotLocal(f"unbase64() of {call.args[0].type}")
 
-    def read(text: str) -> bytes:
+    def read(text: str, _column: str = "") -> bytes:
         try:
             return b64decode(text, validate=True)
         except ValueError as error:

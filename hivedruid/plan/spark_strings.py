@@ -201,8 +201,26 @@ def _base64(s: SparkRex, rex: Call) -> str:
     return unbroken_base64(s.render(rex.args[0]))
 
 
+NO_BASE64 = "not base64: "
+"""Marks the error of a text in a BINARY column; its column, a colon and the beginning of the text follow."""
+_BEGINNING = 60
+_BASE64 = "^[A-Za-z0-9+/\\\\r\\\\n]*={0,2}[\\\\r\\\\n]*$"
+"""Spark's decoder skips other characters. Line breaks are those of MIME."""
+
+
+def _unbase64(s: SparkRex, rex: Call) -> str:
+    """With the name of a column, what is no base64 is an error that names it (see plan.computed_columns)."""
+    value, *column = (s.render(arg) for arg in rex.args)
+    if not column:
+        return f"unbase64({value})"
+    reason = f"concat('{NO_BASE64}', {column[0]}, ': ', left({value}, {_BEGINNING}))"
+    decoded = f"IF({value} RLIKE '{_BASE64}', try_to_binary({value}, 'base64'), NULL)"
+    return f"coalesce({decoded}, IF({value} IS NULL, NULL, raise_error({reason})))"
+
+
 STRINGS: dict[str, Lower] = {
     "base64": _base64,
+    "unbase64": _unbase64,
     **dict.fromkeys(XPATHS, _xpath),
     "split": _split,
     "concat_ws": _concat_ws,

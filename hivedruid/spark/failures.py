@@ -11,6 +11,7 @@ from hivedruid.catalog.constraints import VIOLATED
 from hivedruid.errors import ConstraintError, HiveDruidError, SparkError, SparkOptimizerError
 from hivedruid.iceberg.home_catalog import SPARK_EXTENSIONS
 from hivedruid.orc_files import MARK as ORC_FILE
+from hivedruid.plan.spark_strings import NO_BASE64
 from hivedruid.secret_text import redact
 from hivedruid.sequence_files import MARK as SEQUENCE_FILE
 from hivedruid.sketches.functions import MARK as SKETCH_FUNCTION
@@ -19,6 +20,7 @@ from hivedruid.spark.arrivals import HINT
 from hivedruid.spark.avro import UNWRITABLE
 from hivedruid.spark.function_calls import MARK
 from hivedruid.spark.orc_times import UNSTORABLE
+from hivedruid.terminal import printable
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table
@@ -65,6 +67,7 @@ _FUNCTION = re.compile(rf"FunctionError: ({re.escape(MARK)}.*)")
 _SKETCH = re.compile(rf"SketchError: ({re.escape(SKETCH_FUNCTION)}.*)")
 _SEQUENCE_FILE = re.compile(rf"SequenceFileError: ({re.escape(SEQUENCE_FILE)}.*)")
 _ORC_FILE = re.compile(rf"OrcFileError: {re.escape(ORC_FILE)}(.*)")
+_NO_BASE64 = re.compile(rf"\[USER_RAISED_EXCEPTION\] {re.escape(NO_BASE64)}(.*?): (.*?)(?: SQLSTATE|\n|$)")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
@@ -105,6 +108,12 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")
     if orc := _ORC_FILE.search(text):
         return SparkError(f"cannot read an ORC file: {orc[1]}", hint=f"write it again, in UTC; {hint}")
+    if stored := _NO_BASE64.search(text):
+        advice = "declare it as STRING in another table over the data source, or correct the rows"
+        return SparkError(
+            f"the value '{printable(redact(stored[2]))}' of {stored[1]} is not base64, and the column is BINARY",
+            hint=f"{advice}; {hint}",
+        )
     for sign, message, advice in _VALUES:
         if sign in text:
             return SparkError(message.format(first_line(text)), hint=f"{advice}; {hint}")

@@ -43,3 +43,13 @@ ALTER TABLE copied SET TBLPROPERTIES ('druid.columns.aggregators' = 'users:HLLSk
 ALTER TABLE copied ADD COLUMNS (more BINARY);
 DROP TABLE visits;
 DROP TABLE copied;
+
+-- BINARY columns over text of another program, and sketches that no aggregator stores
+CREATE TABLE texts (`__time` TIMESTAMP, n INT, v STRING) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'texts');
+INSERT INTO texts VALUES ('2024-01-01', 1, 'QUI='), ('2024-01-01', 2, 'no sketch: password=hunter2'), ('2024-01-01', 3, NULL);
+CREATE EXTERNAL TABLE as_bytes (`__time` TIMESTAMP, n INT, v BINARY) STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = 'texts');
+SELECT n, v FROM as_bytes WHERE n <> 2 ORDER BY n;
+SELECT v FROM as_bytes WHERE v IS NOT NULL;
+CREATE TABLE copied STORED BY 'druid' AS SELECT `__time`, max(v) AS most FROM as_bytes WHERE n <> 2 GROUP BY `__time`;
+CREATE TABLE copied STORED BY 'druid' TBLPROPERTIES ('druid.columns.as' = 'most:string') AS SELECT `__time`, max(v) AS most FROM as_bytes WHERE n <> 2 GROUP BY `__time`;
+SELECT most FROM copied;

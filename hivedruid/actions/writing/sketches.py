@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog import types as t
-from hivedruid.catalog.druid_columns import AGGREGATED, SKETCHES, parse_aggregators
+from hivedruid.catalog.druid_columns import AGGREGATED, STORED_AS, parse_aggregators, parse_stored_as
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.plan.operands import NESTED
-from hivedruid.plan.sketch_kinds import kind_of_column
+from hivedruid.plan.sketch_kinds import READ_ONLY, kind_of_column
 from hivedruid.sketches.kinds import SketchKind
 
 if TYPE_CHECKING:
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 def with_sketches(statement: CreateTable, node: Node) -> CreateTable:
     """The statement with the property that stores the columns of its query with sketches as such."""
     given = {item.key: item.value for item in statement.properties}
-    known = parse_aggregators(given.get(AGGREGATED, ""))[0]
+    known = {*parse_aggregators(given.get(AGGREGATED, ""))[0], *parse_stored_as(given.get(STORED_AS, ""))[0]}
     names = [column.name for column in statement.columns] or [column.name for column in node.columns]
     found = []
     for name, column in zip(names, node.columns, strict=False):
-        kind = kind_of_column(node, column)
+        kind = kind_of_column(node, column, READ_ONLY)
         if kind is None or name in known:
             continue
-        if kind.build not in SKETCHES:
+        if kind is READ_ONLY:
             raise UnsupportedError(
-                f"column '{name}' has sketches of the kind {kind.name}, which tables in Druid do not store",
-                span=statement.name.span, hint="use ds_quantile_doubles_sketch",
+                f"cannot store column '{name}' in Druid: its sketches are only read", span=statement.name.span,
+                hint=f"TBLPROPERTIES ('{STORED_AS}' = '{name}:string') stores the base64 of their bytes",
             )  # fmt: skip
         found.append(f"{name}:{kind.build}")
     if not found:
