@@ -29,6 +29,8 @@ def _read(action: Action) -> Iterator[str]:
         yield from (f"first, a native query: {native(ask.read.query)}" for ask in action.asks)
     elif isinstance(action, EvaluateLocally):
         yield from _local(action.plan)
+    elif isinstance(action, IngestDruid) and action.local is not None:
+        yield from _local(action.local)
     elif isinstance(action, RunSparkJob | IngestDruid | WriteTable) or (
         isinstance(action, MergeTableRows) and not action.changes_nothing
     ):

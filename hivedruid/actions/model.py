@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.model import IngestDruid, WriteTable
     from hivedruid.catalog.table import Table
+    from hivedruid.evaluation.local import LocalPlan
     from hivedruid.plan.physical import DruidRead, SparkJob
 
 
@@ -86,3 +87,19 @@ class OverJob:
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
         return replace(self, job=self.job.with_reads(change))
+
+
+@dataclass(frozen=True)
+class WritesRows(OverJob):
+    """For actions that write rows: those of `local`, evaluated in this process, else those of the Spark job; that is
+    also the fallback if there are too many rows, or a value is in doubt."""
+
+    local: LocalPlan | None = field(default=None, kw_only=True)
+
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        return self.local.reads if self.local is not None else self.job.reads
+
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
+        local = self.local.with_reads(change) if self.local is not None else None
+        return replace(self, job=self.job.with_reads(change), local=local)

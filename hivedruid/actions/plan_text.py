@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.plan.physical import (
     CteInput,
@@ -20,6 +20,9 @@ from hivedruid.plan.segment_files import FileScan, pieces
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.plan.topic_scans import TopicScan
 from hivedruid.tables.rejects import rejects_name
+
+if TYPE_CHECKING:
+    from hivedruid.evaluation.local import LocalPlan
 
 
 def table_scan(read: DruidRead, name: str) -> list[str]:
@@ -83,6 +86,45 @@ def spark_lines(job: SparkJob) -> list[str]:
                 f"      Output:[{types}]",
             ]
     return lines
+
+
+def local_lines(plan: LocalPlan, then: str = "") -> list[str]:
+    """The operators that are evaluated locally, and the native queries that provide their rows; `then`: what
+    becomes of the result."""
+    from hivedruid.plan.show import show, tree
+
+    inputs = "each input" if plan.inputs or plan.files or not then else "the result"
+    lines = ["Local Evaluation", f"  at most {plan.most} rows of {inputs}, else Spark"]
+    lines += [f"  rows: {then}"] if then else []
+    lines += indent(tree(plan.node, names=plan.views), 2)
+    for number, item in enumerate(plan.inputs):
+        lines += [f"  <-{item.view}", *indent(table_scan(item.read, f"TS_{number}"), 4)]
+        lines += indent(reducer_lines(item.reducers), 6)
+    for number, files in enumerate(plan.files, start=len(plan.inputs)):
+        columns = ",".join(map(json.dumps, files.rows.columns))
+        lines += [
+            f"  <-{files.view}",
+            f"    TableScan [TS_{number}]",
+            f"      {files.rows.table.full_name} (parquet, read by this process)",
+            f"      Output:[{columns}]",
+        ]
+        lines += [f"      filter: {show(condition)}" for condition in files.rows.conditions]
+    return lines
+
+
+def local_document(plan: LocalPlan) -> dict[str, Any]:
+    from hivedruid.plan.show import show, tree
+
+    inputs: list[dict[str, Any]] = [
+        {"view": i.view, **read_document(i.read), **reducer_document(i.reducers)} for i in plan.inputs
+    ]
+    for files in plan.files:
+        conditions = [show(condition) for condition in files.rows.conditions]
+        columns = list(files.rows.columns)
+        inputs.append(
+            {"view": files.view, "table": files.rows.table.full_name, "columns": columns, "conditions": conditions}
+        )
+    return {"max_rows": plan.most, "operators": tree(plan.node, names=plan.views), "inputs": inputs}
 
 
 def _records(scan: TopicScan) -> list[str]:

@@ -22,18 +22,20 @@ Cast = Callable[[Any], Any]
 
 def cast(call: Call, zone_name: str) -> Cast:
     source, to = call.args[0].type, call.type
-    if source == to:
+    if source == to or source.name == "void":
         return lambda v: v
     if to.is_time:
         return _to_time(source, to, zone_name)
-    conversion = _CASTS.get((_family(source), _family(to)))
+    conversion = _CASTS.get((_family(source), "string" if to.is_string else _family(to)))
     if conversion is None:
         raise NotLocal(f"a cast of {source} to {to}")
     return conversion(source, to)
 
 
 def _family(type_: HiveType) -> str:
-    return "integer" if type_.is_integer else type_.name
+    if type_.is_integer:
+        return "integer"
+    return "string" if type_.name == "varchar" else type_.name
 
 
 def _to_time(source: HiveType, to: HiveType, zone_name: str) -> Cast:
@@ -121,12 +123,20 @@ def _string_to_decimal(_source: HiveType, to: HiveType) -> Cast:
 
 
 def _to_string(text: Callable[[Any], str]) -> Callable[[HiveType, HiveType], Cast]:
+    """Cut to the length of the type; that of CHAR without trailing blanks."""
+
     def build(_source: HiveType, to: HiveType) -> Cast:
-        if to.params:
-            raise NotLocal(f"a cast to {to}")
-        return text
+        if not to.params:
+            return text
+        length = to.params[0]
+        if to.name == "char":
+            return lambda v: text(v)[:length].rstrip(" ")
+        return lambda v: text(v)[:length]
 
     return build
+
+
+_FALSE_TEXTS = ("", "false", "no", "off", "0")
 
 
 def _boolean_text(_value: Any) -> str:
@@ -173,7 +183,8 @@ _CASTS: dict[tuple[str, str], Callable[[HiveType, HiveType], Cast]] = {
     ("string", "double"): _string_to_double,
     ("string", "float"): _string_to_float,
     ("string", "decimal"): _string_to_decimal,
-    ("varchar", "string"): lambda _s, _t: lambda v: v,
+    ("string", "string"): _to_string(str),
+    ("string", "boolean"): lambda _s, _t: lambda v: v.lower() not in _FALSE_TEXTS,
     ("date", "string"): _to_string(lambda v: str(modern(v))),
     ("timestamp", "string"): _to_string(lambda v: literals.timestamp_text(modern(v))),
 }

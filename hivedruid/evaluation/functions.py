@@ -240,6 +240,7 @@ FUNCTIONS: dict[str, Build] = {
     "date_format": _timed(times.date_format),
     "from_unixtime": _timed(times.from_unixtime),
     "unix_timestamp": _timed(times.unix_timestamp),
+    "to_millis": _typed(times.to_millis),
     READ_TIME: _typed(times.read_time),
     "unbase64": _typed(_bytes_of),
     **{name: _typed(_sketch_function) for name in SCALARS},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 from hivedruid.catalog.types import ALIKE_IN_PARQUET, FLOAT, TIMESTAMP
 from hivedruid.cells import interval_of
@@ -67,13 +67,25 @@ class LocalPlan:
         native = {id(item.node): item.view for item in self.inputs}
         return native | {id(item.node): item.view for item in self.files}
 
+    @property
+    def reads(self) -> tuple[DruidRead, ...]:
+        return tuple(item.read for item in self.inputs)
 
-def local_plan(plan: QueryPlan, job: SparkJob | None = None) -> LocalPlan:
-    """The plan for local evaluation, with the reducers of the Spark job that it replaces. Raises NotLocal if a part is
-    not supported or too large."""
-    most = plan.context.most(MAX_ROWS)
+    def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
+        """The same plan with each of its native queries changed."""
+        inputs = tuple(
+            replace(item, read=change(item.read), reducers=tuple(each.with_reads(change) for each in item.reducers))
+            for item in self.inputs
+        )
+        return replace(self, inputs=inputs)
+
+
+def local_plan(plan: QueryPlan, job: SparkJob | None = None, setting: str = MAX_ROWS) -> LocalPlan:
+    """The plan for local evaluation, with the reducers of the Spark job that it replaces; `setting` has the most rows.
+    Raises NotLocal if a part is not supported or too large."""
+    most = plan.context.most(setting)
     if most <= 0:
-        raise NotLocal(f"{MAX_ROWS} is 0")
+        raise NotLocal(f"{setting} is 0")
     node = shared(plan.node, plan.zone)
     leaves = list({id(n): n for n in native_queries(node)}.values())
     inputs = tuple(_input(f"druid_{i}", leaf, most, plan, job) for i, leaf in enumerate(leaves))

@@ -64,6 +64,13 @@ def _midnight(t: datetime) -> datetime:
     return t.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
+def to_millis(call: Call) -> Function:
+    """Milliseconds since the epoch, floored, of a timestamp of either kind or a date, in UTC."""
+    if not call.args[0].type.is_time:
+        raise NotLocal(f"to_millis() of {call.args[0].type}")
+    return lambda v: literals.to_micros(modern(v)) // 1000
+
+
 _FLOORS: dict[str, Callable[[datetime], datetime]] = {
     "year": lambda t: _midnight(t).replace(month=1, day=1),
     "quarter": lambda t: _midnight(t).replace(month=(t.month + 2) // 3 * 3 - 2, day=1),

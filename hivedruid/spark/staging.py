@@ -12,12 +12,12 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.errors import ExecutionError, PlanError, SparkError
 from hivedruid.filesystems import Access, local_path
 from hivedruid.jobs.staged import Interval, Layout, StagedRows, layout
-from hivedruid.private import private_folder
 from hivedruid.spark import failures, paths, writing
 from hivedruid.spark.arrivals import Arrivals
 from hivedruid.spark.calls import remove_output
 from hivedruid.spark.measures import TIME, Measures, number_of
 from hivedruid.spark.row_text import JSON_OPTIONS
+from hivedruid.staging_folder import no_time, prepare
 from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 if TYPE_CHECKING:
@@ -52,15 +52,12 @@ def stage(
     local = local_path(folder)
     arrivals = Arrivals() if is_elsewhere and local is not None else None
     if local is not None:
-        _prepare(local, shared=shared)
+        prepare(local, shared=shared)
     try:
         values = _write(frame, measures, layout(spec), folder, arrivals, skip_timeless=skip_timeless)
         rows, timeless = int(values["rows"]), int(values["timeless"])
         if timeless and not skip_timeless:
-            raise ExecutionError(
-                f"{timeless} of {rows + timeless} rows have no time: {TIME_COLUMN} is null",
-                hint="exclude such rows with WHERE, or SET hivedruid.null.time=skip; nothing was changed",
-            )
+            raise no_time(timeless, rows + timeless)
         size = _arrived(rows, local) if local is not None else 0
         if arrivals is not None and local is not None:
             written = [path.name for path in local.iterdir()]
@@ -99,25 +96,6 @@ def _no_room(folder: str, table: Table) -> SparkError:
         hint="free up disk space there and in spark.local.dir, or SET hivedruid.staging.root to a location with"
         " more space; nothing was changed",
     )
-
-
-def _prepare(folder: Path, *, shared: bool) -> None:
-    """Create the folder. It must be empty, so that files of another job are not ingested."""
-    try:
-        private_folder(folder.parent)
-        private_folder(folder)
-        if shared:
-            folder.chmod(0o755)
-        taken = any(folder.iterdir())
-    except OSError as error:
-        raise ExecutionError(
-            f"cannot write to the staging folder {folder}: {error.strerror}",
-            hint="SET hivedruid.staging.root to a folder that hivedruid, Spark and Druid can access",
-        ) from error
-    if taken:
-        raise ExecutionError(
-            f"the staging folder {folder} is not empty", hint="each job requires its own staging folder"
-        )
 
 
 def _write(

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from hivedruid.actions.materialized import run as run_materialized
 from hivedruid.actions.partitioning import moves
-from hivedruid.actions.writing import staging
+from hivedruid.actions.writing import local_staging, staging
 from hivedruid.catalog.archives import Batches
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.catalog.store import Catalog
@@ -243,6 +243,7 @@ def _watch(moments: Moments) -> None:
         (Catalog, ("add", "replace", "remove")),
         (Operations, ("begin", "move")),
         (SparkRunner, ("stage", "write", "stage_records")),
+        (local_staging, ("stage",)),
         (Manifest, ("remove",)),
         (tiers, ("delete_batch", "delete_rows")),
         (row_changes, ("change_rows", "kept", "commit")),

@@ -13,14 +13,14 @@ from threading import Event
 
 import pytest
 
-from hivedruid import defaults, notices
+from hivedruid import defaults, notices, staging_folder
 from hivedruid.catalog.opening import of_home
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
 from hivedruid.iceberg import home_catalog
 from hivedruid.private import private_home
 from hivedruid.session import Session
-from hivedruid.spark import server, staging
+from hivedruid.spark import server
 
 STRANGER = """
 import os, sys
@@ -112,7 +112,7 @@ def test_another_user_can_neither_read_nor_lock_anything(open_home: Path) -> Non
         with storage.reading(), storage.writing("t") as folder:
             (folder / "rows.parquet").touch()
             home_catalog.prepare(open_home)
-            staging._prepare(open_home / "staging" / "job", shared=False)
+            staging_folder.prepare(open_home / "staging" / "job", shared=False)
             files = server.Files(open_home)
             server._make_folder(files)
             server.ClientMark(files, "session", "user")
@@ -123,7 +123,7 @@ def test_another_user_can_neither_read_nor_lock_anything(open_home: Path) -> Non
 def test_staging_is_opened_by_a_setting(open_home: Path) -> None:
     for shared, mode in ((False, 0o700), (True, 0o755)):
         folder = open_home / "other" / str(shared)
-        staging._prepare(folder, shared=shared)
+        staging_folder.prepare(folder, shared=shared)
         assert folder.stat().st_mode & 0o777 == mode
 
 

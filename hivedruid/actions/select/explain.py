@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer
 from hivedruid.actions.plan_text import (
     indent,
     job_document,
+    local_document,
+    local_lines,
     read_document,
-    reducer_document,
-    reducer_lines,
     spark_lines,
     table_scan,
 )
@@ -26,10 +26,6 @@ from hivedruid.actions.select.model import (
     SelectAction,
 )
 from hivedruid.plan.physical import DruidRead
-
-if TYPE_CHECKING:
-    from hivedruid.evaluation.local import LocalPlan
-
 
 _FETCH = ("Stage-0", "  Fetch Operator", "    limit:-1")
 
@@ -45,7 +41,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
         case RunSparkJob():
             return [*_FETCH, "    Stage-1", *indent(spark_lines(action.job), 6)]
         case EvaluateLocally():
-            return [*_FETCH, *indent(_local(action.plan), 4)]
+            return [*_FETCH, *indent(local_lines(action.plan), 4)]
         case AnswerRows():
             values = [f"      {json.dumps(row, default=str, ensure_ascii=False)}" for row in action.rows]
             return [*_FETCH, "    Values Operator", *values]
@@ -69,7 +65,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
         case RunSparkJob():
             return job_document(action.job)
         case EvaluateLocally():
-            return _local_document(action.plan)
+            return local_document(action.plan)
         case AnswerRows():
             return {"rows": [[_plain(v) for v in row] for row in action.rows]}
         case _:
@@ -80,42 +76,6 @@ def _select(read: DruidRead, width: int) -> list[str]:
     """The Select and TableScan operators that represent a native query."""
     output = ",".join(f'"_col{i}"' for i in range(width))
     return ["Select Operator [SEL_1]", f"  Output:[{output}]", *indent(table_scan(read, "TS_0"), 2)]
-
-
-def _local(plan: LocalPlan) -> list[str]:
-    """The operators that are evaluated locally, and the native queries that provide their rows."""
-    from hivedruid.plan.show import show, tree
-
-    lines = ["Local Evaluation", f"  at most {plan.most} rows of each input, else Spark"]
-    lines += indent(tree(plan.node, names=plan.views), 2)
-    for number, item in enumerate(plan.inputs):
-        lines += [f"  <-{item.view}", *indent(table_scan(item.read, f"TS_{number}"), 4)]
-        lines += indent(reducer_lines(item.reducers), 6)
-    for number, files in enumerate(plan.files, start=len(plan.inputs)):
-        columns = ",".join(map(json.dumps, files.rows.columns))
-        lines += [
-            f"  <-{files.view}",
-            f"    TableScan [TS_{number}]",
-            f"      {files.rows.table.full_name} (parquet, read by this process)",
-            f"      Output:[{columns}]",
-        ]
-        lines += [f"      filter: {show(condition)}" for condition in files.rows.conditions]
-    return lines
-
-
-def _local_document(plan: LocalPlan) -> dict[str, Any]:
-    from hivedruid.plan.show import show, tree
-
-    inputs: list[dict[str, Any]] = [
-        {"view": i.view, **read_document(i.read), **reducer_document(i.reducers)} for i in plan.inputs
-    ]
-    for files in plan.files:
-        conditions = [show(condition) for condition in files.rows.conditions]
-        columns = list(files.rows.columns)
-        inputs.append(
-            {"view": files.view, "table": files.rows.table.full_name, "columns": columns, "conditions": conditions}
-        )
-    return {"max_rows": plan.most, "operators": tree(plan.node, names=plan.views), "inputs": inputs}
 
 
 def _plain(value: object) -> object:

@@ -87,14 +87,10 @@ class EvaluateLocally(Action):
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:
-        return tuple(item.read for item in self.plan.inputs)
+        return self.plan.reads
 
     def with_reads(self, change: Callable[[DruidRead], DruidRead]) -> Self:
-        inputs = tuple(
-            replace(item, read=change(item.read), reducers=tuple(each.with_reads(change) for each in item.reducers))
-            for item in self.plan.inputs
-        )
-        return replace(self, plan=replace(self.plan, inputs=inputs), job=self.job.with_reads(change))
+        return replace(self, plan=self.plan.with_reads(change), job=self.job.with_reads(change))
 
 
 SelectAction = RunDruidQuery | AskValues | AnswerRows | RunSparkJob | EvaluateLocally

@@ -91,15 +91,21 @@ def _result(columns: tuple[ResultColumn, ...], rows: Iterator[tuple[Any, ...]]) 
 
 def _evaluate_locally(action: EvaluateLocally, services: Services) -> Result:
     """Compute the whole result before any of it is returned, so that Spark can still take over."""
+    rows = local_rows(action.plan, services)
+    if rows is None:
+        return _run_spark_job(RunSparkJob(action.job), services)
+    return _result(action.plan.columns, iter(rows))
+
+
+def local_rows(plan: LocalPlan, services: Services) -> Rows | None:
+    """All rows of a plan for local evaluation; None if only Spark can compute them."""
     from hivedruid.evaluation.exactness import Unsure
     from hivedruid.evaluation.local import evaluated
 
-    plan = action.plan
     try:
-        fetched = _of_files(plan, services) | _of_druid(plan, services)
-        return _result(plan.columns, iter(evaluated(plan, fetched)))
+        return evaluated(plan, _of_files(plan, services) | _of_druid(plan, services))
     except Unsure:
-        return _run_spark_job(RunSparkJob(action.job), services)
+        return None
 
 
 def _of_files(plan: LocalPlan, services: Services) -> dict[str, Rows]:

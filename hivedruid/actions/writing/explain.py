@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer, Fields, document_of, lines_of
-from hivedruid.actions.plan_text import indent, job_document, json_lines, spark_lines
+from hivedruid.actions.plan_text import indent, job_document, json_lines, local_document, local_lines, spark_lines
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
     ChangeTableRows,
@@ -96,7 +96,8 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             way = {"segments": action.segments.root} if action.segments is not None else {}
             way |= {"columns": _COPIED} if action.segments is not None and action.segments.columns is not None else {}
             way |= {"cold": _cold(action)[0].strip()} if action.cold is not None else {}
-            return {**spec, **way, **job_document(action.job)}
+            rows = job_document(action.job) if action.local is None else local_document(action.local)
+            return {**spec, **way, **rows}
         case WriteTable():
             table: dict[str, Any] = {"table": action.table.full_name, "overwrite": action.overwrite}
             if action.is_directory:
@@ -172,7 +173,14 @@ def _ingest_lines(action: IngestDruid) -> list[str]:
     kind = {"nothing": "Append", "all": "Replace", "intervals": "Replace intervals"}[action.replaces]
     head = ["Stage-2", f"  Druid Ingest Operator ({kind})", f"    table:{action.table.full_name}", *_staging(action)]
     spec = json_lines("index_parallel: ", action.spec)
-    return [*head, *_cold(action), *_way(action), *indent(spec, 4), "    Stage-1", *indent(spark_lines(action.job), 6)]
+    return [*head, *_cold(action), *_way(action), *indent(spec, 4), "    Stage-1", *indent(_rows(action), 6)]
+
+
+def _rows(action: IngestDruid) -> list[str]:
+    """How the rows are computed."""
+    if action.local is None:
+        return spark_lines(action.job)
+    return local_lines(action.local, "written in this process")
 
 
 def _cold(action: IngestDruid) -> list[str]:

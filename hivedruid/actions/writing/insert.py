@@ -21,6 +21,7 @@ from hivedruid.actions.partitioning.insert import assigned
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.actions.writing.jobs import origin
+from hivedruid.actions.writing.local import locally
 from hivedruid.actions.writing.model import ColdRows, IngestDruid, WriteTable
 from hivedruid.actions.writing.row_constraints import checked, default_of, with_defaults
 from hivedruid.actions.writing.sketches import check_kind, with_sketches
@@ -100,7 +101,12 @@ def create_as(statement: CreateTable, snapshot: Snapshot, note: Note | None) -> 
     order = [names.index(c.name) if c.name in names else i for i, c in enumerate(table.columns)]
     plan, write_action = write(table, node, order, builder, snapshot, "nothing")
     return StatementPlan(
-        (write_action, AddTable(table), *changed(None, table, snapshot), *retention.changed(None, table, snapshot)),
+        (
+            locally(write_action, plan, snapshot),
+            AddTable(table),
+            *changed(None, table, snapshot),
+            *retention.changed(None, table, snapshot),
+        ),
         (plan,),
     )
 
@@ -135,6 +141,7 @@ def insert(statement: Insert, snapshot: Snapshot, note: Note | None) -> Statemen
             write_action = replace(write_action, partition=partition, replaced=replaced)
         if table.is_tiered and isinstance(write_action, IngestDruid):
             write_action = replace(write_action, cold=cold_rows(write_action, snapshot))
+        write_action = locally(write_action, plan, snapshot)
         plans.append(plan)
         actions.append(_once(write_action, table, statement, snapshot, target.table.span))
     return StatementPlan(tuple(actions), tuple(plans))

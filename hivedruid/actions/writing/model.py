@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from hivedruid.actions.model import Action, OverJob
+from hivedruid.actions.model import Action, OverJob, WritesRows
 from hivedruid.catalog.table import Table
 from hivedruid.iceberg.partitions import ALL_ROWS
 
@@ -52,8 +52,8 @@ class ColdRows:
 
 
 @dataclass(frozen=True)
-class IngestDruid(OverJob, Action):
-    """Run `job`, stage its rows, and load them into Druid: as JSON with one index_parallel task, or, with `segments`,
+class IngestDruid(WritesRows, Action):
+    """Stage the rows of `job`, and load them into Druid: as JSON with one index_parallel task, or, with `segments`,
     as segments that Spark builds in deep storage.
 
     `spec` is complete except for the staging folder, for which it has the placeholder `druid.ingestion.STAGING`.

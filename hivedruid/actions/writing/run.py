@@ -18,7 +18,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.recovery import current
 from hivedruid.actions.select.reduce import reduced
 from hivedruid.actions.services import Services
-from hivedruid.actions.writing import cold, copied_columns, run_directories, run_row_changes, staging, topics
+from hivedruid.actions.writing import cold, copied_columns, local, run_directories, run_row_changes, staging, topics
 from hivedruid.actions.writing.model import (
     CancelTopicWrite,
     ChangeTableRows,
@@ -204,6 +204,8 @@ def stage(action: IngestDruid, services: Services) -> StagedRows:
             if division is None
             else None
         )
+        if staged is None:
+            staged = local.staged(action, folder, services, skip_timeless=skips)
         if staged is None:
             staged = services.spark().stage(
                 reduced(action.job, services), action.table, action.spec, folder, skip_timeless=skips,

@@ -1,7 +1,7 @@
 """hivedruid is killed -9 at every moment of statements that write to Druid; what then is said decides, and nothing is
 half done.
 
-On the embedded store, with Spark. tests/integration/test_jobs_killed.py does the same on a real Druid.
+On the embedded store, with Spark and without. tests/integration/test_jobs_killed.py does the same on a real Druid.
 """
 
 from __future__ import annotations
@@ -50,6 +50,12 @@ CREATE = Statement(
     f"CREATE EXTERNAL TABLE c STORED BY 'druid' TBLPROPERTIES ('druid.rollup' = 'false') AS {SELECT} FROM src",
     {"c": [0, 1, 2, 3, 4]},
 )
+
+
+HERE = Statement(
+    "INSERT OVERWRITE TABLE b VALUES ('2024-01-03 00:00:00', 7), ('2024-01-04 00:00:00', 8)", {"b": [7, 8]}
+)
+"""A statement whose rows are staged by its own process."""
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +144,7 @@ class Life:
         assert leftovers(self.home) == []
 
 
-@pytest.mark.parametrize("statement", [MULTI, CREATE], ids=["multi-insert", "create table as"])
+@pytest.mark.parametrize("statement", [MULTI, CREATE, HERE], ids=["multi-insert", "create table as", "values"])
 def test_at_every_moment(template: Path, tmp_path: Path, statement: Statement) -> None:
     def is_killed(moment: int) -> bool:
         life = Life(clone(template, tmp_path / str(moment)), statement)

@@ -1,0 +1,86 @@
+"""Small writes without Spark, compared with the same statements on Spark, each in a fresh home; and in a warm session.
+
+The first INSERT of three rows: at most 0.08 x the time on Spark. The statements of `hivedruid demo`: at most 0.5 x. An
+INSERT of three rows in a session that has run one before: at most 600 ms. Run: python -m benchmarks.small_writes
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hivedruid.actions.writing.local import SETTING
+from hivedruid.commands.demo import SCRIPT
+from hivedruid.local.samples import fetch
+from hivedruid.session import Session
+
+ROUNDS = 3
+WARM_ROUNDS = 20
+FIRST, DEMO, WARM = 0.08, 0.5, 0.6
+"""The targets: the first two in shares of the time on Spark, the last in seconds."""
+CREATE = (
+    "CREATE EXTERNAL TABLE t (`__time` TIMESTAMP, page STRING, added BIGINT) STORED BY 'druid'"
+    " TBLPROPERTIES ('druid.segment.granularity' = 'DAY', 'druid.rollup' = 'false')"
+)
+INSERT = (
+    "INSERT INTO t VALUES ('2024-01-01 10:00:00', 'Main', 3), ('2024-01-01 11:00:00', 'Help', 5),"
+    " ('2024-01-02 09:00:00', 'Main', 1)"
+)
+
+
+def seconds(arguments: list[str], *, on_spark: bool) -> float:
+    """A process with a fresh home, which starts its own Spark if it needs one."""
+    with TemporaryDirectory() as folder:
+        home = ["--home", str(Path(folder, "home"))]
+        way = ["--hiveconf", f"{SETTING}=0"] if on_spark else []
+        begun = time.perf_counter()
+        run("sql", *home, *way, *arguments)
+        took = time.perf_counter() - begun
+        run("spark", "stop", *home)
+        return took
+
+
+def run(*arguments: str) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hivedruid", *arguments],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def ratio(name: str, arguments: list[str], target: float) -> None:
+    here, spark = [], []
+    for _ in range(ROUNDS):
+        here.append(seconds(arguments, on_spark=False))
+        spark.append(seconds(arguments, on_spark=True))
+    own, other = statistics.median(here), statistics.median(spark)
+    met = "met" if own / other <= target else "MISSED"
+    print(f"{name}: {own:.2f} s, on Spark {other:.2f} s: {own / other:.3f} x, target {target} x: {met}")
+
+
+def warm() -> float:
+    """The median time of an INSERT in a session."""
+    times = []
+    with TemporaryDirectory() as folder, Session(Path(folder, "home")) as session:
+        for text in (CREATE, INSERT, *[INSERT] * WARM_ROUNDS):
+            (statement,) = session.statements(text)
+            begun = time.perf_counter()
+            session.execute(statement)
+            times.append(time.perf_counter() - begun)
+    return statistics.median(times[2:])
+
+
+def main() -> None:
+    ratio("first INSERT of three rows", ["-e", f"{CREATE}; {INSERT}"], FIRST)
+    edits = fetch("wikiticker")
+    ratio("statements of hivedruid demo", ["--hivevar", f"wikiticker={edits}", "-f", str(SCRIPT)], DEMO)
+    took = warm()
+    met = "met" if took <= WARM else "MISSED"
+    print(f"warm INSERT of three rows: {took * 1e3:.0f} ms, target {WARM * 1e3:.0f} ms: {met}")
+
+
+if __name__ == "__main__":
+    main()

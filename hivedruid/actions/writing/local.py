@@ -1,0 +1,63 @@
+"""Writes whose rows are few enough to be evaluated in this process, without Spark: whether, and how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hivedruid.actions.model import Action
+from hivedruid.actions.writing.model import IngestDruid
+from hivedruid.filesystems import local_path
+
+if TYPE_CHECKING:
+    from hivedruid.actions.services import Services
+    from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.jobs.staged import StagedRows
+    from hivedruid.plan.split import QueryPlan
+
+SETTING = "hivedruid.write.local.rows"
+STAGING_ROOT = "hivedruid.staging.root"
+
+
+def locally(action: Action, plan: QueryPlan, snapshot: Snapshot) -> Action:
+    """The action with the plan for local evaluation of its rows, if they are few and it can write them. Pure."""
+    from hivedruid.evaluation.exactness import NotLocal
+    from hivedruid.evaluation.local import local_plan
+
+    if snapshot.scans_only or not isinstance(action, IngestDruid) or not _can_stage(action, snapshot):
+        return action
+    try:
+        local = local_plan(plan, action.job, SETTING)
+    except NotLocal:
+        return action
+    rows = plan.context.rows(plan.node)
+    return action if rows is not None and rows > local.most else replace(action, local=local)
+
+
+def _can_stage(action: IngestDruid, snapshot: Snapshot) -> bool:
+    """Whether a file in a folder of this machine is all that the write needs: Spark builds segments, divides the rows
+    of tiered tables, and has access to other storage."""
+    root = snapshot.settings.get(STAGING_ROOT, "")
+    return action.segments is None and not action.table.is_tiered and (not root or local_path(root) is not None)
+
+
+def staged(action: IngestDruid, folder: str, services: Services, *, skip_timeless: bool) -> StagedRows | None:
+    """The rows of a job, evaluated and staged in this process; None if only Spark can compute them."""
+    path = local_path(folder)
+    if action.local is None or path is None:
+        return None
+    from hivedruid.actions.select.run import local_rows
+    from hivedruid.actions.writing import local_staging
+    from hivedruid.evaluation.exactness import Unsure
+
+    rows = local_rows(action.local, services)
+    if rows is None or len(rows) > action.local.most:
+        return None
+    types = [column.type for column in action.job.columns]
+    shared = services.setting("hivedruid.staging.shared") == "true"
+    try:
+        return local_staging.stage(
+            rows, action.table, types, action.spec, path, skip_timeless=skip_timeless, shared=shared
+        )
+    except Unsure:
+        return None

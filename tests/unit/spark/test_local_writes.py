@@ -1,0 +1,207 @@
+"""Rows that are evaluated and staged in this process are those of Spark, value by value, with the same measures."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hivedruid.actions.writing.local import SETTING
+from hivedruid.actions.writing.local_staging import FILE
+from hivedruid.errors import ExecutionError
+from hivedruid.jobs.staged import StagedRows
+from hivedruid.operations.loads import LoadJob
+from hivedruid.operations.store import Operations
+from hivedruid.session import Session
+from tests.support.job_homes import run
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = (
+    "`__time` TIMESTAMP, b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, text STRING,"
+    " v VARCHAR(3), c CHAR(3), words ARRAY<STRING>"
+)
+WAYS = {"here": "50000", "spark": "0"}
+"""A table for each way, and the setting that chooses it."""
+
+
+class Tables:
+    """Two tables in Druid, and a third as their source; each statement is run into one without Spark, and into the other
+    with it."""
+
+    def __init__(self, home: Path) -> None:
+        self.session = Session(home, hiveconf={"hivedruid.staging.keep": "true", "hive.local.time.zone": "Asia/Tokyo"})
+
+    def create(self, columns: str, **properties: str) -> None:
+        given = {"druid.segment.granularity": "DAY", "druid.rollup": "false", **properties}
+        listed = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+        for table in (*WAYS, "source"):
+            run(self.session, f"DROP TABLE IF EXISTS {table}")
+            run(self.session, f"CREATE EXTERNAL TABLE {table} ({columns}) STORED BY 'druid' TBLPROPERTIES ({listed})")
+
+    def write(self, statement: str) -> None:
+        """Run it for both tables, named TARGET in it, and compare what they stage, measure and contain."""
+        jobs = {}
+        for table, most in WAYS.items():
+            run(self.session, f"SET {SETTING}={most}")
+            run(self.session, statement.replace("TARGET", table))
+            jobs[table] = self.last_job()
+        assert is_local(jobs["here"])
+        assert not is_local(jobs["spark"])
+        assert records(jobs["here"]) == records(jobs["spark"])
+        assert_same_measures(*(job.staged for job in jobs.values()))
+        assert self.rows("here") == self.rows("spark")
+
+    def rows(self, table: str) -> list[str]:
+        return sorted(map(str, run(self.session, f"SELECT * FROM {table}")))
+
+    def last_job(self) -> LoadJob:
+        job = max(Operations(self.session.catalog).all(), key=lambda each: each.created)
+        assert isinstance(job, LoadJob)
+        return job
+
+
+def files_of(job: LoadJob) -> list[Path]:
+    assert job.staged is not None
+    return list(Path(job.staged.folder).glob("*.json.gz"))
+
+
+def is_local(job: LoadJob) -> bool:
+    return [file.name for file in files_of(job)] == [FILE]
+
+
+def records(job: LoadJob) -> list[list[tuple[str, Any]]]:
+    """The staged objects, with floats in single precision: Java 17 may write more digits than needed."""
+    lines = [line for file in files_of(job) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    objects = [json.loads(line) for line in lines]
+    return sorted((sorted(map(_single, each.items())) for each in objects), key=str)
+
+
+def _single(item: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = item
+    return (name, struct.unpack("f", struct.pack("f", value))[0]) if name == "f" else item
+
+
+def assert_same_measures(here: StagedRows | None, spark: StagedRows | None) -> None:
+    assert here is not None
+    assert spark is not None
+    assert (here.rows, here.intervals, here.skipped) == (spark.rows, spark.intervals, spark.skipped)
+    assert here.sums.keys() == spark.sums.keys()
+    for name, total in here.sums.items():
+        assert type(total.total) is type(spark.sums[name].total)
+        assert total.total == pytest.approx(spark.sums[name].total, rel=1e-12)
+        assert total.magnitude == pytest.approx(spark.sums[name].magnitude, rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
+    made = Tables(tmp_path_factory.mktemp("home") / "home")
+    with made.session:
+        yield made
+
+
+def values(*rows: Sequence[str]) -> str:
+    return ", ".join(f"({', '.join(row)})" for row in rows)
+
+
+NULLS = ["NULL"] * 10
+EXTREMES = (
+    ("'2024-01-01 10:00:00'", *NULLS),
+    ("'1969-12-31 23:59:59.999999'", "true", "127", "32767", "2147483647", "9223372036854775807", "3.4028234663852886E38D",
+     "1.7976931348623157E308D", "''", "''", "''"),
+    ("'9999-12-31 23:59:59.999'", "false", "-128", "-32768", "-2147483648", "-9223372036854775807", "1.17549435E-38D",
+     "-2.5E-300D", "' '", "'   '", "'   '"),
+    ("'1583-01-01 00:00:00'", "true", "1", "2", "3", "4", "0.1D", "0.1D", "'äöü 漢字 😀'", "'äöü漢'", "'ä  '"),
+    ("'2024-02-29 00:00:00.123456'", "false", "0", "0", "0", "0", "-0.0D", "-0.0D", "'\"\\\\ \\t\\n\\r / \\u0001\\u007f'",
+     "'abc'", "'a b'"),
+    ("'2024-01-01'", "true", "5", "5", "5", "9223372036854775807", "16777217D", "1E7D", "'null'", "'nul'", "'nul'"),
+    ("'2024-01-01 10:00:00'", "false", "7", "7", "7", "1", "1E-3D", "123456789.125D", "'NaN'", "'1'", "'2'"),
+)  # fmt: skip
+
+
+def test_values_of_all_types(tables: Tables) -> None:
+    tables.create(COLUMNS)
+    names = "`__time`, b, t, s, i, l, f, d, text, v, c"
+    tables.write(f"INSERT INTO TARGET ({names}) VALUES {values(*EXTREMES)}")
+    run(tables.session, "INSERT INTO source SELECT * FROM here")
+    tables.write(
+        "INSERT INTO TARGET SELECT `__time`, NOT b, t, s, i, l, f, d, concat(text, '!'), v, c,"
+        " array(text, CAST(NULL AS STRING), CAST(v AS STRING)) FROM source WHERE b OR l IS NULL"
+    )
+
+
+def test_conversions_to_the_types_of_columns(tables: Tables) -> None:
+    """Numbers out of range wrap around or are NULL, as in Hive; texts are parsed, and cut."""
+    tables.create(COLUMNS)
+    names = "`__time`, b, t, s, i, l, f, d, text, v, c"
+    rows = (
+        ("DATE '2024-01-01'", "1", "300", "70000", "3000000000", "12.99", "1", "2", "true", "12345", "12345"),
+        ("DATE '1600-02-29'", "0", "-300", "-70000", "-3000000000", "-12.99", "3", "4", "false", "-7", "-7"),
+    )
+    tables.write(f"INSERT INTO TARGET ({names}) VALUES {values(*rows)}")
+    run(tables.session, "INSERT INTO source SELECT * FROM here")
+    texts = (
+        ("'2024-01-01 10:00:00'", "'no'", "'12'", "'40000'", "' 7 '", "'12.99'", "'1.5'", "'1e3'", "'x'", "'ab  '", "'ab  '"),
+        ("'2024-01-01 11:00:00'", "'yes'", "'x'", "''", "'1e3'", "'-9223372036854775809'", "'x'", "''", "''", "''", "''"),
+    )  # fmt: skip
+    tables.write(f"INSERT INTO TARGET ({names}) VALUES {values(*texts)}")
+    decimals = (
+        ("'2024-01-01 10:00:00'", "true", "1.5", "-1.5", "99999999999.9", "99999999999999999999", "0.1", "0.30", "1.10", "1.10",
+         "-1.25"),
+        ("'2024-01-01 11:00:00'", "true", "-0.9", "0.0", "2147483648.0", "1", "123.456", "12345678901234567890.5", "0.00",
+         "100.0", "0.001"),
+    )  # fmt: skip
+    tables.write(f"INSERT INTO TARGET ({names}) VALUES {values(*decimals)}")
+    moments = "CAST('2024-01-01 10:00:00.5 Europe/Berlin' AS TIMESTAMP WITH LOCAL TIME ZONE)"
+    tables.write(f"INSERT INTO TARGET ({names}) SELECT {moments}, b, l, l, l, d, d, f, d, `__time`, i FROM source")
+
+
+def test_create_table_as_and_overwrite(tables: Tables) -> None:
+    tables.create("`__time` TIMESTAMP WITH LOCAL TIME ZONE, n BIGINT", **{"druid.segment.granularity": "MONTH"})
+    tables.write(
+        "INSERT INTO TARGET SELECT CAST('2024-01-31 23:00:00' AS TIMESTAMP), 1"
+        " UNION ALL SELECT CAST('2024-03-01 00:00:00' AS TIMESTAMP), 2"
+    )
+    tables.write("INSERT OVERWRITE TABLE TARGET SELECT `__time`, n * 10 FROM TARGET WHERE n = 1")
+    for table in WAYS:
+        run(tables.session, f"DROP TABLE {table}")
+    tables.write(
+        "CREATE EXTERNAL TABLE TARGET STORED BY 'druid' TBLPROPERTIES ('druid.rollup' = 'true',"
+        " 'druid.query.granularity' = 'HOUR') AS SELECT CAST('2024-01-01 10:00:00' AS TIMESTAMP) AS `__time`,"
+        " stack(2, 'a', 1.5D, 'b', 2.5D) AS (k, x)"
+    )
+    for table, most in WAYS.items():
+        run(tables.session, f"SET {SETTING}={most}")
+        run(tables.session, f"INSERT OVERWRITE TABLE {table} SELECT `__time`, k, x FROM {table} WHERE k = 'c'")
+        assert tables.rows(table) == []
+
+
+def test_rows_without_a_time(tables: Tables) -> None:
+    tables.create("`__time` TIMESTAMP, n BIGINT")
+    statement = "INSERT INTO TARGET VALUES ('2024-01-01 00:00:00', 1), (NULL, 2)"
+    messages = []
+    for table, most in WAYS.items():
+        run(tables.session, f"SET {SETTING}={most}")
+        with pytest.raises(ExecutionError) as error:
+            run(tables.session, statement.replace("TARGET", table))
+        messages.append((error.value.message, error.value.hint))
+        assert tables.last_job().state == "cancelled"
+    assert messages[0] == messages[1]
+    run(tables.session, "SET hivedruid.null.time=skip")
+    tables.write(statement)
+    run(tables.session, "SET hivedruid.null.time=fail")
+
+
+def test_more_rows_than_the_setting_are_those_of_spark(tables: Tables) -> None:
+    tables.create("`__time` TIMESTAMP, n BIGINT")
+    run(tables.session, f"SET {SETTING}=2")
+    run(tables.session, "INSERT INTO here VALUES ('2024-01-01 00:00:00', 1), ('2024-01-02 00:00:00', 2)")
+    assert is_local(tables.last_job())
+    run(tables.session, "INSERT INTO here SELECT `__time`, n FROM here UNION ALL SELECT `__time`, 3 FROM here")
+    assert not is_local(tables.last_job())
+    assert len(tables.rows("here")) == 6
