@@ -11,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -21,6 +20,7 @@ from hivedruid import configuration
 from hivedruid.defaults import default_home
 from hivedruid.errors import CancelledError, SemanticError, UsageError
 from hivedruid.extras import imported
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.session import Session
 from hivedruid.turns import Turns, Work
 

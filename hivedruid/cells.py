@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -25,6 +24,7 @@ from hivedruid.catalog.types import (
     decimal,
 )
 from hivedruid.java_numbers import double_text, float_text
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.results import Batches, Column, values
 
 Formatter = Callable[[Any], str]

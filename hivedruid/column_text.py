@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 
 from hivedruid.arrow_buffers import condition, strings
 from hivedruid.catalog.types import HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.results import Batch, Column, values
 from hivedruid.terminal import UNPRINTABLE
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from hivedruid import defaults, notices
 from hivedruid.configuration_file import ConfigurationFile, Entry
 from hivedruid.errors import SemanticError, UsageError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.settings import SETTINGS, check
 
 FILE = "hivedruid.toml"

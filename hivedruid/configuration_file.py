@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hivedruid.errors import SemanticError, Span, UsageError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.settings import SETTINGS, check, find
 
 _TABLES = ("settings", "clusters")

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
+
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

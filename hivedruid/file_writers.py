@@ -4,10 +4,10 @@ metadata."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.byte_reader import ByteReader
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

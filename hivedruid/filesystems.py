@@ -10,12 +10,13 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hivedruid.errors import UsageError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.references import secret
 from hivedruid.secrets import ENVIRONMENT_PREFIX
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hivedruid import script
 from hivedruid.errors import PlanError
+from hivedruid.lazy_dataclass import dataclass
 
 WIDTH = 100
 """A statement on one line with more characters is divided before its clauses."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
 from hivedruid.errors import SemanticError
+from hivedruid.lazy_dataclass import dataclass
 
 LOGIN_MODULES = (
     "org.apache.kafka.common.security.plain.PlainLoginModule",

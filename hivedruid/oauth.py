@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hivedruid.errors import KafkaError
 from hivedruid.jaas import LoginModule
 from hivedruid.kafka_secrets import OnlyDruidError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.references import is_here
 
 MECHANISM = "OAUTHBEARER"

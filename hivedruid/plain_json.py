@@ -8,9 +8,9 @@ the SQL of `spark/inputs.json_rows`, which defines the values of all records.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.uniform_json import UniformJson
 
 if TYPE_CHECKING:

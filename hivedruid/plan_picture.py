@@ -4,10 +4,10 @@ terminal."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan_steps import ENGINES, Engine, Step
 from hivedruid.terminal import display_width, printable
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from hivedruid.lazy_dataclass import dataclass
 
 Engine = Literal["druid", "spark", "hivedruid"]
 ENGINES: Mapping[Engine, str] = {"druid": "Druid", "spark": "Spark", "hivedruid": "hivedruid"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from hivedruid.lazy_dataclass import dataclass
 
 PORT = 5432
 SCHEMA = "hivedruid"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hivedruid.catalog.types import STRING, HiveType
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

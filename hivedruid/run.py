@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from hivedruid.diagnostics import OK, Diagnostics
 from hivedruid.errors import ExecutionError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.results import Result, begun, size, through
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from hivedruid.errors import ParseError, SemanticError, Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.secret_text import mask_from_first, mask_text, reference_places
 
 SUBSTITUTE_DEPTH = 40

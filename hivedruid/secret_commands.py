@@ -10,30 +10,29 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from hivedruid.lazy_regex import regex
 from hivedruid.secrets import hides, is_secret, is_shown
 
 Spans = Iterator[tuple[int, int]]
 
 _WORD = r"""(?:\\?+"[^"\n]*+"|\\?+'[^'\n]*+'|[^\s'"`;|&]++)"""
-_ANY_FLAG = re.compile(r"(?<![\w-])-{1,2}[A-Za-z]")
-_FLAG = re.compile(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
-_KEY_FLAG = re.compile(rf"(?<![\w-])--?key(?:-value)?(?:=|[ \t]++)(?!-)(?P<value>{_WORD})")
-_NO_KEY = re.compile(r"[\d.,]*+|(?:file:|~|\.{1,2})?/.*|[\w./-]*\.[a-z]\w{1,7}|[{\[].*|[a-z_]{1,15}")
+_ANY_FLAG = regex(r"(?<![\w-])-{1,2}[A-Za-z]")
+_FLAG = regex(rf"(?<![\w-])-{{1,2}}(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?!-)(?P<value>{_WORD})")
+_KEY_FLAG = regex(rf"(?<![\w-])--?key(?:-value)?(?:=|[ \t]++)(?!-)(?P<value>{_WORD})")
+_NO_KEY = regex(r"[\d.,]*+|(?:file:|~|\.{1,2})?/.*|[\w./-]*\.[a-z]\w{1,7}|[{\[].*|[a-z_]{1,15}")
 """What follows `--key` if it is no secret: the number of a field, a file, an object, a name."""
-_USER_FLAG = re.compile(
+_USER_FLAG = regex(
     r"""(?<![\w-])(?:-[uUE]|--(?:proxy-)?user|--cert|--auth)(?:[ \t]*+=?[ \t]*+)\\?["']?+(?!jdbc:)"""
     r"""[^\s:'"/@]{0,200}+:(?!/)(?P<value>[^\s'"]++)"""
 )
-_PROXY_FLAG = re.compile(
-    r"""(?<![\w-])(?:-x|--(?:pre)?proxy)[ \t=]++\\?["']?+[^\s:'"/@]{0,200}+:(?P<value>[^\s'"/@]++)@"""
-)
-_PERCENT_USER = re.compile(r"""(?<![\w-])(?:-U|--user)[ \t=]*+\\?["']?+[^\s%'"/@]{1,200}+%(?P<value>[^\s'"]++)""")
-_USER_AND_PASSWORD = re.compile(
+_PROXY_FLAG = regex(r"""(?<![\w-])(?:-x|--(?:pre)?proxy)[ \t=]++\\?["']?+[^\s:'"/@]{0,200}+:(?P<value>[^\s'"/@]++)@""")
+_PERCENT_USER = regex(r"""(?<![\w-])(?:-U|--user)[ \t=]*+\\?["']?+[^\s%'"/@]{1,200}+%(?P<value>[^\s'"]++)""")
+_USER_AND_PASSWORD = regex(
     rf"(?<!\S)(?:-[uU]|--?user(?:name)?)[ \t=]++(?!-)[^\n;|&]{{1,200}}?(?<=\s)-(?:p|P|pw)(?:[ \t]++(?!-)|(?=\\?['\"]))"
     rf"(?!\$|\d++(?::\d++)?(?:/\w++)?(?!\S))(?P<value>{_WORD})"
 )
 """A user, and an option that then means a password, unless it looks like a port."""
-_TOOLS = re.compile(
+_TOOLS = regex(
     r"\b(?P<tool>beeline|mysql\w*+|mariadb\w*+|mongo\w*+|sshpass|redis-cli|curl|ldap\w++|clickhouse-client|snowsql|bcp|"
     r"sqlcmd|impala-shell|(?:docker|podman|az)\s++login|https?(?=\s++-)|mosquitto_\w++|vsql|zip|unzip|7za?|ssh-keygen"
     r"|openssl\s++enc)(?=\s)(?P<options>[^\n;]{0,4000}+)"
@@ -45,24 +44,24 @@ _SHORT = {
 """The options of programs that are followed by a secret; `-p` of all others."""
 _GLUED = ("mysql", "mariadb", "sshpass", "sqlcmd", "beeline", "7z")
 """Programs whose option and secret may be one word."""
-_LINE = re.compile(
+_LINE = regex(
     r"""(?:^|['"`]|[:=][ ]?|--)[ \t]*+(?P<key>[A-Za-z][\w.-]*+)[ \t]++(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
     re.M,
 )
 """A line of a properties file: `spark.ssl.keyPassword x`."""
-_SET_BY = re.compile(
+_SET_BY = regex(
     rf"(?<![\w.-])(?P<command>configure\s++set|setx|setenv|ENV|config(?:\s++--?[\w-]++)*+(?:\s++set|\s++create\s++\S++\s++\S++)?+)"
     rf"[ \t]++(?P<key>[\w.:/-]++)[ \t]++(?P<value>{_WORD})",
     re.I,
 )
-_ASSIGNED = re.compile(
+_ASSIGNED = regex(
     rf"(?:\bvault\s++kv\s++(?:put|patch)\s++(?:-\S++\s++)*+\S++|\bsecrets\s++set)(?P<pairs>(?:\s++['\"]?[\w.-]++={_WORD})++)"
     rf"|(?<!configmap )(?<![\w-])--from-literal[= ]\\?['\"]?(?P<pair>[\w.-]++=[^\s'\"]++)"
 )
-_PAIR = re.compile(rf"=(?P<value>{_WORD})")
-_CONFIG_MAP = re.compile(r"\bcreate\s++(?:configmap|cm)\b[^\n;|&]*+\Z")
+_PAIR = regex(rf"=(?P<value>{_WORD})")
+_CONFIG_MAP = regex(r"\bcreate\s++(?:configmap|cm)\b[^\n;|&]*+\Z")
 _AFTER_COMMAND = tuple(
-    (re.compile(pattern.format(word=_WORD), re.I), tuple(signs.split()))
+    (regex(pattern.format(word=_WORD), re.I), tuple(signs.split()))
     for signs, pattern in (
         ("connect", r"!\s{{0,9}}connect\s++\S++\s++{word}\s++(?P<value>{word})"),
         ("vault", r"\bvault\s++login\s++(?!-)(?P<value>{word})"),
@@ -90,25 +89,25 @@ _AFTER_COMMAND = tuple(
     )
 )  # fmt: skip
 """Commands, and the words in lower case of which a text with one of them has one."""
-_AUTH = re.compile(
+_AUTH = regex(
     r"""(?:^|['"`>]|[:=][ ]?|--|-cli\s[^\n'"]{0,200}?\s|HELLO\s\d\s|-\w\s)[ \t]*+(?:AUTH|PASS)[ \t]++"""
     r"""(?:[\w.-]++[ \t]++)?(?P<value>[^\s'"`]++)(?=[ \t]*+(?:$|['"`]))""",
     re.M,
 )
 """A command of Redis, FTP or POP3."""
-_NO_SECRET_AFTER_AUTH = re.compile(r"[a-z]{1,20}[.:,]?|[A-Z]{1,20}", re.ASCII)
-_ORACLE = re.compile(
+_NO_SECRET_AFTER_AUTH = regex(r"[a-z]{1,20}[.:,]?|[A-Z]{1,20}", re.ASCII)
+_ORACLE = regex(
     r"""\b(?:jdbc:oracle:\w{1,20}:|(?:(?:sqlplus|sqlldr|expdp|impdp)\s++(?:-\w{1,8}\s++)*+|rman\s++target\s++|userid=)"""
     r"""(?:userid=)?+\\*+["']?+)[\w.$#"]{0,128}+/(?P<rest>[^\s'`]++)"""
     r"""|\bconn(?:ect)?\s++[\w.$#]{1,128}+/(?P<connected>[^\s'"`@]++)(?:@|\s++as\s++sys)""",
     re.I,
 )
-_PGPASS = re.compile(
+_PGPASS = regex(
     r"(?<![\w.*:/-])(?![0-9a-fA-F:]++(?![\w.]))(?:[A-Za-z][\w.-]*+|[\d.]++|\*):(?:\d{4,5}|\*):(?:[\w-]++|\*):(?:[\w-]++|\*)"
     r":(?P<value>[^\s'\"`:]++)"
 )
 """A line of `.pgpass`: host, port, database, user, password."""
-_PGPASS_PORT = re.compile(r":(?:\d{4,5}|\*):[\w*-]")
+_PGPASS_PORT = regex(r":(?:\d{4,5}|\*):[\w*-]")
 
 
 def flags(text: str) -> Spans:
@@ -127,7 +126,7 @@ def flags(text: str) -> Spans:
         name = tool["tool"].lower()
         option = next((flag for word, flag in _SHORT.items() if name.startswith(word)), "-p")
         gap = r"[ \t]*+" if name.startswith(_GLUED) else r"(?:[ \t]++|(?=\\?['\"]))"
-        option_value = re.compile(rf"(?<!\S){option}{gap}(?!-)(?P<value>{_WORD})")
+        option_value = regex(rf"(?<!\S){option}{gap}(?!-)(?P<value>{_WORD})")
         yield from (match.span("value") for match in option_value.finditer(text, *tool.span("options")))
 
 

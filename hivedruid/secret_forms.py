@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from hivedruid import secret_commands
+from hivedruid.lazy_regex import regex
 from hivedruid.secrets import hides, is_shown
 
 Spans = Iterator[tuple[int, int]]
@@ -18,12 +19,12 @@ _QUOTED = r"""\\*+(?P<quote>['"`]).*?(?P=quote)"""
 
 # --- URLs ------------------------------------------------------------------------------------------------------------
 
-_SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,40}+):\\?/\\?/")
-_AUTHORITY = re.compile(r"""(?:(?!://)[^\s'"`<>]|['"`](?![\s,;:)}\]&>+|]|$))*+""")
+_SCHEME = regex(r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,40}+):\\?/\\?/")
+_AUTHORITY = regex(r"""(?:(?!://)[^\s'"`<>]|['"`](?![\s,;:)}\]&>+|]|$))*+""")
 """The rest of a URL up to a blank, the closing quote, or the next URL. A quote in a password is followed by more of
 the URL."""
-_PLAIN_USER = re.compile(r"[\w.~%+$!*-]*+", re.ASCII)
-_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]*+\]|[^:/?#]*+):\d*+(?=[/?#,]|$)")
+_PLAIN_USER = regex(r"[\w.~%+$!*-]*+", re.ASCII)
+_PORT = regex(r"(?:\[[0-9A-Fa-f:.]*+\]|[^:/?#]*+):\d*+(?=[/?#,]|$)")
 _PLACES = frozenset(
     (
         "abfs",
@@ -71,7 +72,7 @@ def _user_info(text: str) -> Spans:
 
 # --- headers ---------------------------------------------------------------------------------------------------------
 
-_HEADER = re.compile(
+_HEADER = regex(
     r"""(?<![\w.$-])-?(?P<key>[\w.$-]++)(?:(?<=authorization)|(?<=cookie)|(?<=cookie2))\s{0,20}+(?P<sign>:|=)\s{0,20}+
     (?=[^\s'"`\\\[{(])(?P<value>(?:[A-Za-z][\w-]*+[ \t]++(?=\S))?[^\s'"`]++)""",
     re.I | re.X,
@@ -96,10 +97,10 @@ def _headers(text: str) -> Spans:
         yield match.start("value"), end
 
 
-_MORE = re.compile(r"""[ \t]*+(?:"[^"\n]*+"|[^\s'"`])++""")
-_PARAMETERS = re.compile(r"""(?:"[^"\n]*+"|'[^'\n]*+')[^\s'"`]*+(?:[ \t]++[\w-]++=(?:"[^"\n]*+"|[^\s'"`]++)[,;]?)*+""")
+_MORE = regex(r"""[ \t]*+(?:"[^"\n]*+"|[^\s'"`])++""")
+_PARAMETERS = regex(r"""(?:"[^"\n]*+"|'[^'\n]*+')[^\s'"`]*+(?:[ \t]++[\w-]++=(?:"[^"\n]*+"|[^\s'"`]++)[,;]?)*+""")
 
-_CREDENTIAL = re.compile(r"\b(?P<scheme>Basic|Bearer|Negotiate|ApiKey|Api-Key)\s++(?P<value>[\w+/=.~:-]{3,}+)", re.I)
+_CREDENTIAL = regex(r"\b(?P<scheme>Basic|Bearer|Negotiate|ApiKey|Api-Key)\s++(?P<value>[\w+/=.~:-]{3,}+)", re.I)
 _PROSE = frozenset(
     """
     access algorithm and are auth authentication authorization can cannot check column config configuration credential
@@ -125,10 +126,10 @@ def _schemes(text: str) -> Spans:
 
 # --- other languages -------------------------------------------------------------------------------------------------
 
-_ELEMENT = re.compile(
+_ELEMENT = regex(
     r"<(?:[\w.-]{1,100}:)?(?P<key>[A-Za-z][\w.-]{0,200}+)(?:\s[^<>]{0,500}+)?>(?:<!\[CDATA\[)?+(?P<value>[^<]++)<"
 )
-_ENTRY = re.compile(
+_ENTRY = regex(
     r"""\b(?:name|key)(?:>|[\\"']*+\s{0,20}+[:=]\s{0,20}+[\\"']*+)(?P<key>[A-Za-z_$][\w.$-]*+)(?:
         (?:</\w{1,40}>|\\*["']\s{0,20}>)\s{0,200}+(?:<(?!/|val|string|data)[^<>]{0,100}+>[^<]{0,100}+</[^<>]{0,100}+>\s{0,200}+){0,2}+
         <(?:val|value|string|data)>(?:<!\[CDATA\[)?+(?P<xml>[^<]++)
@@ -138,54 +139,52 @@ _ENTRY = re.compile(
     )""",
     re.X | re.I,
 )
-_DEFAULT = re.compile(
+_DEFAULT = regex(
     r"""\bvariable\s++\\*["'](?P<key>[\w.-]{1,300})\\*["']\s*+\{[^{}]{0,500}?\bdefault\s*+=\s*+\\*["'](?P<value>[^"'\n]++)"""
 )
 """Terraform's `variable "password" { default = "x" }`."""
-_SECTION = re.compile(
+_SECTION = regex(
     r"""(?:^|(?<=['"`:=])[ ]?|--[ ]?)\[[ ]?(?:[\w-]++\.)*+(?:secret|credential|password|token)s[ ]?\][ \t]*+\n"""
     r"(?P<lines>(?:(?!\[).*\n?)*+)",
     re.M | re.I,
 )
-_SETTING = re.compile(
-    r"""^[ \t]*+["']?[\w.-]++["']?[ \t]*+=[ \t]*+(?P<value>"[^"\n]*+|'[^'\n]*+|[^\s'"][^\n'"]*+)""", re.M
-)
+_SETTING = regex(r"""^[ \t]*+["']?[\w.-]++["']?[ \t]*+=[ \t]*+(?P<value>"[^"\n]*+|'[^'\n]*+|[^\s'"][^\n'"]*+)""", re.M)
 """A section of TOML or an ini file, and a line there."""
-_KEY_TYPE = re.compile(r"""["']kty\\*["']""")
-_JWK = re.compile(r"""["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,20}+:\s{0,20}+\\*["'](?P<value>[\w=-]++)""")
+_KEY_TYPE = regex(r"""["']kty\\*["']""")
+_JWK = regex(r"""["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,20}+:\s{0,20}+\\*["'](?P<value>[\w=-]++)""")
 """The private members of a JSON Web Key."""
-_OPTION = re.compile(rf"(?<![\w.$'\"])(?P<key>[A-Z]{{2,40}}+(?:_[A-Z]{{1,40}}+){{1,9}}+)\s++(?P<value>{_QUOTED})", re.S)
-_SET_TO = re.compile(
+_OPTION = regex(rf"(?<![\w.$'\"])(?P<key>[A-Z]{{2,40}}+(?:_[A-Z]{{1,40}}+){{1,9}}+)\s++(?P<value>{_QUOTED})", re.S)
+_SET_TO = regex(
     r"""\bSET\s++(?:(?:LOCAL|SESSION|GLOBAL)\s++)?(?P<key>[\w.$]++)\s++TO\s++(?P<value>\\*"[^"\n]++|\\*'[^'\n]++|[\w./+=-]++)""",
     re.I,
 )
-_PRAGMA = re.compile(
+_PRAGMA = regex(
     r"""\b(?:PRAGMA\s++(?:\w++\.)?(?:hex|text)?(?:re)?key\s*+=|CREATE\s++SECRET\s++\S++\s++AS)\s*+"""
     r"""\\*["'](?P<value>[^"'\n]++)""",
     re.I,
 )
-_CONNECT = re.compile(
+_CONNECT = regex(
     r"""\b(?:getConnection|connect)\((?:\s*+\\*(?:"[^"\n]*+"|'[^'\n]*+')\s*+,){2}\s*+\\*["'](?P<value>[^"'\n]++)"""
 )
-_CALL = re.compile(
+_CALL = regex(
     r"""(?<!\w)(?P<function>\w++)\(\s{0,100}+\\*+["'](?P<key>[\w.$-]{1,300}+)\\*+["']\s{0,100}+,\s{0,100}+\\*+["'](?P<value>[^"'\n]++)""",
     re.I | re.X,
 )
 _OF_SETTERS = ("option", "config", "conf", "property", "header", "setting", "credential", "env")
-_SETTERS = re.compile(rf"(?:.*(?:{'|'.join(_OF_SETTERS)})s?|set|put|setstring)", re.I)
+_SETTERS = regex(rf"(?:.*(?:{'|'.join(_OF_SETTERS)})s?|set|put|setstring)", re.I)
 _CALL_SIGNS = ("set(", "put(", "setstring(", *(f"{word}{end}" for word in _OF_SETTERS for end in ("(", "s(")))
-_CREATED = re.compile(
+_CREATED = regex(
     rf"\b(?:IDENTIFIED\s++(?:(?:WITH|VIA)\s++\S++\s++)?(?:BY|AS|USING)(?:\s++(?:PASSWORD|VALUES))?|"
     rf"(?<![\w.$-])(?:PASSWORD|PASSWD|PASSPHRASE|PWD)(?:\s++FOR\s++\S++)?)"
     rf"(?:\s++(?:(?:is|was|of|=)\s++)?|\s*+[=(]\s*+)(?P<value>{_QUOTED})",
     re.I | re.S,
 )
-_IDENTIFIED = re.compile(
+_IDENTIFIED = regex(
     r"""\b(?:USER|ROLE|LOGIN|EXISTS|TO)\s++\S++\s++IDENTIFIED\s++BY\s++(?:VALUES\s++)?(?P<value>[^\s'"`;]++(?:\s++REPLACE\s++[^\s'"`;]++)?+)""",
     re.I,
 )
-_CIPHER = re.compile(r"\b(?:try_)?(?:aes|pgp_sym)_(?:en|de)crypt\s*+\(|\bhmac\w{0,20}\s*+\(", re.I)
-_LITERAL = re.compile(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<sign>[(),])""", re.S)
+_CIPHER = regex(r"\b(?:try_)?(?:aes|pgp_sym)_(?:en|de)crypt\s*+\(|\bhmac\w{0,20}\s*+\(", re.I)
+_LITERAL = regex(r"""'(?P<single>(?:[^'\\]|\\.)*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|(?P<sign>[(),])""", re.S)
 
 
 def _elements(text: str) -> Spans:
@@ -284,11 +283,11 @@ _FIRST_SECRET = {
     "remote": 2,
 }
 """The first argument that may be a secret, by the beginning of the function's name."""
-_TABLE_FUNCTION = re.compile(
+_TABLE_FUNCTION = regex(
     r"\b(?P<function>(?:s3|gcs|oss|cosn|azureBlobStorage)(?:Cluster|Queue)?|mysql|postgresql|mongodb|remote(?:Secure)?)\s?\((?=\s{0,20}\\*['\"])",
     re.I,
 )
-_NO_CREDENTIAL = re.compile(
+_NO_CREDENTIAL = regex(
     r"(?i:auto|gzip|none|zstd|br|xz|lz4|nosign)|[A-Z][A-Za-z]*+|[\w`]++ .*|[a-z]\w{0,15}|https?:.*", re.S
 )
 """A format, a compression, the columns, or a name."""
@@ -313,11 +312,9 @@ def _cipher_keys(text: str) -> Spans:
 
 # --- the form of the secret itself -----------------------------------------------------------------------------------
 
-_LOGIN_MODULE = re.compile(r"LoginModule\s++(?:required|requisite|sufficient|optional)\b(?P<value>[^;]*+)", re.I)
-_PRIVATE_KEY = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I
-)
-_PARAMETER = re.compile(
+_LOGIN_MODULE = regex(r"LoginModule\s++(?:required|requisite|sufficient|optional)\b(?P<value>[^;]*+)", re.I)
+_PRIVATE_KEY = regex(r"-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----(?P<value>(?:[^-]|-(?!----))*+)", re.I)
+_PARAMETER = regex(
     r"(?:[?&;](?:sig|signature|sas|pwd|code|sessionid|sid|hmac)=|hooks\.slack\.com/(?:services|workflows)/|/webhooks/\d++/"
     r"|/webhookb2/|[?&]key=(?=[A-Za-z_-]*+\d)(?=[^&\s]*[A-Z])(?=[\w-]{12})|api\.telegram\.org/bot\d++:)"
     r"(?P<value>[^&\s'\"`;,)]++)",
@@ -326,7 +323,7 @@ _PARAMETER = re.compile(
 _PARAMETER_SIGNS = (
     "sig=", "signature=", "sas=", "pwd=", "code=", "sessionid=", "sid=", "hmac=", "key=", "hook", "telegram",
 )  # fmt: skip
-_SHAPE = re.compile(
+_SHAPE = regex(
     r"(?<![\w/+])(?P<value>(?:AKIA|ASIA)[A-Z0-9]{12,16}|gh[pousr]_\w{16,}+|github_pat_\w{16,}+|glpat-[\w-]{16,}+"
     r"|xox[abeprs]-[\w-]{10,}+|[rs]k_(?:live|test)_\w{10,}+|AIza[\w-]{30,}+|ya29\.[\w-]{16,}+|dapi[0-9a-f]{32}"
     r"|hv[sb]\.[\w-]{16,}+|npm_\w{30,}+|pypi-[\w-]{30,}+|SG\.[\w-]{16,}\.[\w-]{16,}+|sk-[\w-]{30,}+"

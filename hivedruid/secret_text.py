@@ -15,24 +15,25 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from hivedruid import secret_forms, secret_values
+from hivedruid.lazy_regex import regex
 from hivedruid.secret_values import GAP, QUOTES
 from hivedruid.secrets import MASK, is_secret, is_shown
 
 if TYPE_CHECKING:
     from hivedruid.errors import HiveDruidError
 
-_SET = re.compile(
+_SET = regex(
     rf"(?:\A|;){GAP}(?:explain\s+(?:extended\s+|formatted\s+|cbo\s+)?)?{GAP}set\b[\s=:]*(?P<head>[^=;]*)", re.I
 )
-_WORD = re.compile(r"(?:[^\W\d]|\$)[\w.$-]*")
-_SAID = re.compile(r"""['"`](?P<quoted>[^'"`]{2,})['"`]|\bfound (?P<found>[^'"`]+)$""")
+_WORD = regex(r"(?:[^\W\d]|\$)[\w.$-]*")
+_SAID = regex(r"""['"`](?P<quoted>[^'"`]{2,})['"`]|\bfound (?P<found>[^'"`]+)$""")
 """A quotation of a statement in a message."""
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     rf"""['"](?P<key>[^'"]{{1,500}})['"]{GAP}={GAP}(?P<quote>['"])(?P<value>\$\{{env:[A-Za-z_]\w*\}})(?P=quote)""",
     re.ASCII,
 )
-_ESCAPE = re.compile(r"\\(?:u(?P<hexadecimal>[0-9A-Fa-f]{4})|(?P<octal>[0-3][0-7]{2})|(?P<character>.))", re.S)
-_MARGIN = re.compile(r"\n  +")
+_ESCAPE = regex(r"\\(?:u(?P<hexadecimal>[0-9A-Fa-f]{4})|(?P<octal>[0-3][0-7]{2})|(?P<character>.))", re.S)
+_MARGIN = regex(r"\n  +")
 """Most of a long plan: secrets are searched for in the text without it, and only if there are some in the text itself.
 One blank stays, since a value of YAML may be indented by one."""
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}

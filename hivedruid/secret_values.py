@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hivedruid.lazy_regex import regex
 from hivedruid.secrets import hides, is_secret, is_shown
 
 _SINGLE = "'`´‘’‚‛′＇"
@@ -16,7 +17,7 @@ _DOUBLE = '"“”„‟«»″＂'
 QUOTES = _SINGLE + _DOUBLE
 GAP = r"(?:\s|/\*[^*]{0,500}+\*/|--[^\r\n]{0,1000}+[\r\n])*+"
 _SIGN = r"(?:[=:]{1,2}>?|[!+?~^]=|<>|=~|＝|：|→|->|%3[ADad])"
-_KEY = re.compile(
+_KEY = regex(
     rf"(?<![\w.$])(?<!\w-)(?P<key>(?:[^\W\d]|\$)(?:[\w.$]|-(?!-))*+)(?P<mark>(?:%(?!3[ADad])|\*){{1,2}}+|[ ]?\}}\}})?+"
     rf"(?P<close>[\\{QUOTES}\]]++)?{GAP}(?P<sign>(?:{_SIGN}{GAP}){{1,4}}+"
     rf"|(?(mark)(?!)|(?(close)(?=[\w\\{QUOTES}])|(?<=\s)(?=['\"]))))(?:\*\*(?!\*){GAP})?+"
@@ -25,38 +26,38 @@ _KEY = re.compile(
 """A word, the marks of a template or of Markdown, its closing quotes, an operator such as `=` (optional after a quote),
 and the start of a value, which may be in a call, as in `jsonencode({`."""
 _LITERAL = rf"(?P<quote>['\"])(?:(?!(?P=quote))[^\\\n]|\\.){{0,300}}+(?P=quote){GAP}"
-_PARTS = re.compile(rf"(?:{_LITERAL}(?:[+|]{{1,2}}{GAP})?){{1,20}}+{_SIGN}{GAP}")
+_PARTS = regex(rf"(?:{_LITERAL}(?:[+|]{{1,2}}{GAP})?){{1,20}}+{_SIGN}{GAP}")
 """String literals that may be the parts of one key, and an operator."""
-_ADJACENT = re.compile(rf"concat\s{{0,20}}+\(|['\"]{GAP}(?:[+|]{{1,2}}{GAP})?(?<!''|\"\")['\"]", re.I)
-_CONCAT = re.compile(rf"\bconcat\s{{0,20}}+\({GAP}(?:{_LITERAL},?{GAP}){{1,20}}+\){GAP}{_SIGN}{GAP}", re.I)
-_PART = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.S)
-_OPEN = re.compile(rf"(?P<quote>\\*+[{QUOTES}])")
-_BARE = re.compile(
+_ADJACENT = regex(rf"concat\s{{0,20}}+\(|['\"]{GAP}(?:[+|]{{1,2}}{GAP})?(?<!''|\"\")['\"]", re.I)
+_CONCAT = regex(rf"\bconcat\s{{0,20}}+\({GAP}(?:{_LITERAL},?{GAP}){{1,20}}+\){GAP}{_SIGN}{GAP}", re.I)
+_PART = regex(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""", re.S)
+_OPEN = regex(rf"(?P<quote>\\*+[{QUOTES}])")
+_BARE = regex(
     rf"(?:(?:Basic|Bearer|Digest|OAuth|Negotiate|Token|ApiKey|![\w!/-]+|&\w+)\s+)?[^\s{QUOTES}]+"
     rf"(?:(?<=\\)\r?\n[ \t]*+[^\s{QUOTES}]++)*+",
     re.I,
 )
 """A word, which a backslash at the end of its line continues."""
-_BLOCK = re.compile(
+_BLOCK = regex(
     r"(?:[|>][+-]?\d?|!(?!=)[\w!/-]*+|&\w++|-)?[ \t]*+(?P<block>(?:(?<=[|>+\w-])(?:[ \t]*+\n[ \t]++[^\n]++)++"
     r"|(?:(?:^|(?<=\s))-[ \t][^\n]++\s*+)++))",
     re.M,
 )
 """A value of YAML on the lines after its key: a block, or a list."""
-_HEREDOC = re.compile(r"<<[-~]?['\"]?(?P<tag>\w{1,40})['\"]?\n(?P<block>.{0,4000}?)(?:\n\s*(?P=tag)\b|\Z)", re.S)
-_COLLECTION = re.compile(r"(?:secret|credential|token|password)s$|^(?:string)?data$", re.I)
-_MANIFEST = re.compile(r"\bkind\W{1,8}Secret\b|\bpatch\s{1,9}secret\b")
+_HEREDOC = regex(r"<<[-~]?['\"]?(?P<tag>\w{1,40})['\"]?\n(?P<block>.{0,4000}?)(?:\n\s*(?P=tag)\b|\Z)", re.S)
+_COLLECTION = regex(r"(?:secret|credential|token|password)s$|^(?:string)?data$", re.I)
+_MANIFEST = regex(r"\bkind\W{1,8}Secret\b|\bpatch\s{1,9}secret\b")
 """A Secret of Kubernetes, whose `data` is secret."""
-_MAPPED = re.compile(rf"[\w.-]++[{QUOTES}]?:(?=[ \t\n])")
-_MAPPED_VALUE = re.compile(rf":[ \t]++(?P<value>\"[^\"\n]*+|'[^'\n]*+|[^\s{QUOTES}][^\n{QUOTES}]*+)")
+_MAPPED = regex(rf"[\w.-]++[{QUOTES}]?:(?=[ \t\n])")
+_MAPPED_VALUE = regex(rf":[ \t]++(?P<value>\"[^\"\n]*+|'[^'\n]*+|[^\s{QUOTES}][^\n{QUOTES}]*+)")
 """An entry of a mapping in YAML."""
-_PREFIX = re.compile(r"^[A-Za-z]$|\w\($")
+_PREFIX = regex(r"^[A-Za-z]$|\w\($")
 """`N'…'`, `concat('…'`."""
-_PARAMETER = re.compile(rf"[^\s;&{QUOTES}]+")
-_END = re.compile(r"[\s,;:)}\]&>]|$|/\*|--|\.(?:\s|$)")
+_PARAMETER = regex(rf"[^\s;&{QUOTES}]+")
+_END = regex(r"[\s,;:)}\]&>]|$|/\*|--|\.(?:\s|$)")
 """What may follow the closing quote of a value; quotes inside a value, as in `user='me'`, are followed by something
 else."""
-_AGAIN = re.compile(rf"{GAP}(?:[+|]+{GAP})?(?P<quote>\\*[{QUOTES}])")
+_AGAIN = regex(rf"{GAP}(?:[+|]+{GAP})?(?P<quote>\\*[{QUOTES}])")
 _KEYWORDS = frozenset(
     """
     and as asc between comment desc else end except for from group having in intersect is join like limit location not
@@ -65,29 +66,29 @@ _KEYWORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better as words
 )
 """What may follow a string in well-formed SQL."""
-_TYPE = re.compile(
+_TYPE = regex(
     r"(?:string|(?:tiny|small|big)?int|integer|boolean|double|float|date|timestamp|binary|decimal|varchar|char|array|map"
     r"|struct|uniontype)(?![\w.-])",
     re.I,
 )
 """`struct<token:string>`."""
-_VARIABLES = re.compile(r'"variables\\*"\s*:\s*\{[^{}]*\Z')
-_PROSE = re.compile(
+_VARIABLES = regex(r'"variables\\*"\s*:\s*\{[^{}]*\Z')
+_PROSE = regex(
     r"\b(?:bad|current|expected|expecting|extra|extraneous|first|illegal|input|invalid|last|mismatched|missing|near|next"
     r"|offending|the|unexpected|unknown|unrecognized)\s\Z",
     re.I,
 )
-_AFTER_WORD = re.compile(r"\w\s\Z")
-_SENTENCE = re.compile(
+_AFTER_WORD = regex(r"\w\s\Z")
+_SENTENCE = regex(
     r"(?:a|an|and|as|at|both|but|by|each|for|he|if|in|is|it|its|no|not|of|on|one|only|or|she|that|the|then|they|this|to|use|"
     r"what|when|where|which|who|with|you)\s"
 )
 """The beginning of a sentence."""
-_ITEM = re.compile(
+_ITEM = regex(
     rf"(?P<quote>\\*+[{QUOTES}])|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<bare>[^\s,;:=(){{}}\[\]\\{QUOTES}]++)"
 )
-_AFTER_KEY = re.compile(r"\s*+[:=]")
-_ENVIRONMENT = re.compile(r"""\btype\W{1,9}environment\b""")
+_AFTER_KEY = regex(r"\s*+[:=]")
+_ENVIRONMENT = regex(r"""\btype\W{1,9}environment\b""")
 _LINES = 200
 """Lines of a mapping that are searched."""
 _LONGEST = 5000
@@ -281,4 +282,4 @@ def _closing(text: str, opened: re.Match[str]) -> Span:
     return len(text), len(text)
 
 
-_CLOSERS = {True: re.compile(rf"\\*[{_SINGLE}]"), False: re.compile(rf"\\*[{_DOUBLE}]")}
+_CLOSERS = {True: regex(rf"\\*[{_SINGLE}]"), False: regex(rf"\\*[{_DOUBLE}]")}

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from unicodedata import combining, normalize
 
+from hivedruid.lazy_regex import regex
+
 MASK = "******"
 
 ENVIRONMENT_PREFIX = "env:"
@@ -18,9 +20,9 @@ ENVIRONMENT_PREFIX = "env:"
 SESSION_PREFIX = "session:"
 """The prefix of a reference to a secret in a session's memory (`kept_secrets`)."""
 
-_KEPT = re.compile(SESSION_PREFIX + r"[0-9a-f]{12}")
-_REFERENCE = re.compile(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
-_NAMED = re.compile(
+_KEPT = regex(SESSION_PREFIX + r"[0-9a-f]{12}")
+_REFERENCE = regex(r"env:([A-Za-z_]\w*)|\$\{env:([A-Za-z_]\w*)\}", re.ASCII)
+_NAMED = regex(
     r"env:\w*|file:\S+|\$\{[^{}'\"]*\}"
     r'|\{"type": ?"environment", ?"variable": ?"[A-Za-z_]\w*"\}',  # Druid's reference in JSON
     re.ASCII,
@@ -54,7 +56,7 @@ _ELSEWHERE = _folded(
     r"|(^|\.)(senha|parola|parool|has[lł]o|heslo|jelszo|wachtwoord|losenord|adgangskode|salasana|sifre)\d*(\.|$)"
 )
 """Passwords in other languages."""
-_HOLDS_KEY = re.compile(
+_HOLDS_KEY = regex(
     rf"(^|\.)(({_HOLDERS})\.?key(id)?(\.|$)|({_ENDS})\.?key(\.?({_CONTENT}))?$)|^key\.id$|(^|\.)pem$"
     rf"|(^|\.)(keytab|keystore|pkcs\.?12|p12|pfx|jks|kubeconfig|wallet|pem)\.?({_CONTENT})$"
     r"|(^|\.)key\.(base64|b64|pem)$"
@@ -62,7 +64,7 @@ _HOLDS_KEY = re.compile(
     rf"|^(druid|hive\.kafka|kafka|spark)\..*{''.join(rf'(?<!{word})' for word in _OF_ROWS)}\.key$",
 )
 """Keys of ciphers and services, and the contents of the files with them."""
-_SECRET_KEY = re.compile(
+_SECRET_KEY = regex(
     r"passw|passphrase|passkey|secret(?!ar)|token(?!i[sz])|ja[as]s|credential|auth\.user\.info|signature|cookie|bearer"
     r"|authorization(\.header)?$|(^|\.)(seed\.phrase|mnemonic|string\.data)$"
     r"|(^|\.)(auth|jwt|otp|j?session\.?id|phpsessid|passcode|pw|pwd|sas|sig|creds?|psk)(\.?(assertion|header|value))?$"
@@ -72,7 +74,7 @@ _SECRET_KEY = re.compile(
     r"|(^|\.)((totp|otp|mfa|wallet|master|key)\.seed|(git\w*|gh|azure|databricks|personal|access)\.pat)$"
     r"|(client|jwt|saml)\.?assertion$" + _ELSEWHERE,
 )
-_NOT_SECRET = re.compile(
+_NOT_SECRET = regex(
     r"sasl\.oauthbearer\.token\.endpoint\.url$"
     r"|\.(acl|age|algorithms?|allowed|always|at|attempts|binding|bitlength|bits|cancel|charset|class|columns?|context"
     r"|counts?|created|date|days|delimiter|deserializer|domain|enable|enabled|encoding|endpoint|expired|expires|expiry"
@@ -87,10 +89,10 @@ _NOT_SECRET = re.compile(
 `druid.storage.baseKey`."""
 _PART_OF_SPEC = "druid.spec."
 """The prefix of properties whose values are JSON."""
-_PLACE_KEY = re.compile(r"(^|\.)(files?|path|dir|directory|folder)$")
-_PLACE = re.compile(r"(?:[\w+.-]+:)?(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:\\).*", re.S)
-_FILE = re.compile(r"(?:file:|~|\.{1,2})?/[\w./@~-]*\.\w{2,10}")
-_MECHANISM_KEY = re.compile(r"(^|\.)auth$")
+_PLACE_KEY = regex(r"(^|\.)(files?|path|dir|directory|folder)$")
+_PLACE = regex(r"(?:[\w+.-]+:)?(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:\\).*", re.S)
+_FILE = regex(r"(?:file:|~|\.{1,2})?/[\w./@~-]*\.\w{2,10}")
+_MECHANISM_KEY = regex(r"(^|\.)auth$")
 _MECHANISMS = frozenset(
     (
         "basic", "custom", "delegationtoken", "digest", "gssapi", "jwt", "kerberos", "ldap", "negotiate", "nosasl",
@@ -98,9 +100,9 @@ _MECHANISMS = frozenset(
     )
 )  # fmt: skip
 """Values of a key such as `auth` that name how to authenticate."""
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])")
-_SEPARATOR = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[a-z]{4,40}")
+_CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])")
+_SEPARATOR = regex(r"[\W_]+")
+_WORD = regex(r"[a-z]{4,40}")
 _MISSPELT = ("password", "secret", "token", "credential")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from hivedruid.errors import SemanticError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.secrets import is_secret, is_shown, masked
 
 SettingType = Literal[

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import TokenType, errors, exp
 from sqlglot.dialects.hive import Hive
 
 from hivedruid.errors import ParseError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.script import split, without_comments
 
 WRITTEN = "hivedruid.written"

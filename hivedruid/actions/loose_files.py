@@ -7,13 +7,14 @@ import glob
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import COPIED, LOOSE_FILES, Column, Table
 from hivedruid.errors import HiveDruidError, SemanticError, UnreadableFileError, UnsupportedError, did_you_mean
 from hivedruid.filesystems import local_path
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.loose_files import stem
 from hivedruid.scratch import folder_of_rows, make_room, remove_rows, scratch_folder
 from hivedruid.spark.paths import is_visible_here

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Self
+
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.model import IngestDruid, WriteTable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.actions.model import Action
+from hivedruid.lazy_dataclass import dataclass
 
 Fields = list[tuple[str, Any]]
 Settings = Mapping[str, str]

@@ -6,12 +6,12 @@ For each kind these are the actions of RESUME JOB and CANCEL JOB, or why there a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.errors import ExecutionError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.operations.store import AnyOperation, Operations
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hivedruid.catalog.named_locks import NamedLocks, named_locks
 from hivedruid.catalog.store import Catalog
 from hivedruid.engine.kinds import require
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.catalog.functions import UserFunction

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.facts import PlannerFacts
 from hivedruid.plan.file_counts import FileCount, PartitionChoice
 

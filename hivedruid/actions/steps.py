@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.brief import written
 from hivedruid.actions.plan_text import scan_lines
 from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally
 from hivedruid.druid.query import native_query
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.ctes import cte_scans
 from hivedruid.plan.nodes import CteScan, DruidQuery, Node, PlanColumn

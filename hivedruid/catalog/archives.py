@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Literal
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.lazy_dataclass import dataclass
 
 BatchState = Literal["planned", "staged", "switched", "done", "cancelled"]
 Effect = Literal["moved", "added", "removed"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, VOID, HiveType
 from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 
 LITERAL = "avro.schema.literal"
 URL = "avro.schema.url"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
+
+from hivedruid.lazy_dataclass import dataclass
 
 ConstraintKind = Literal["PRIMARY KEY", "FOREIGN KEY", "UNIQUE", "NOT NULL", "DEFAULT", "CHECK"]
 OF_COLUMN: frozenset[ConstraintKind] = frozenset(("NOT NULL", "DEFAULT"))

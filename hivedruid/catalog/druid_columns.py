@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BINARY, DOUBLE, STRING, HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.sketches.kinds import AGGREGATORS as KINDS
 from hivedruid.sketches.kinds import PROPERTY_AGGREGATORS, SketchKind
 

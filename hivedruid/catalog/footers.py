@@ -9,13 +9,14 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from hivedruid.catalog.statistics import TableStatistics, from_json, to_json
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.sqlite_waits import impatient
 
 _PARSERS = {"integer": int, "decimal": Decimal, "double": float, "date": str, "timestamp": str}

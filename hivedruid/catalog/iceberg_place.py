@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
+
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.catalog.table import Table

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hivedruid.catalog.store import Catalog, from_json, to_json
 from hivedruid.catalog.table import Table
+from hivedruid.lazy_dataclass import dataclass
 
 MOST_VERSIONS = 20
 """The number of specs that are kept per table."""

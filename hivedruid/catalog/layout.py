@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, cast
+
+from hivedruid.lazy_dataclass import dataclass
 
 Transform = Literal["identity", "year", "month", "day", "hour", "bucket", "truncate"]
 """Iceberg's transforms of a column to a partition value."""

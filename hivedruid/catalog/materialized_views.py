@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
 from hivedruid.catalog.store import Catalog, from_json
 from hivedruid.catalog.table import Table
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import span_seconds
 
 REWRITING = "hive.materializedview.rewriting"

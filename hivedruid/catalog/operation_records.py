@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 
 from hivedruid.catalog.store import Catalog
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ defaults.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from hivedruid.catalog.kinds import TableKind
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import seconds
 
 PropertyType = Literal[

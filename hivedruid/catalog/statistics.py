@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hivedruid.catalog.store import Catalog
 from hivedruid.errors import ExecutionError
+from hivedruid.lazy_dataclass import dataclass
 
 SEGMENTS = "segments"
 """The source of statistics that Druid and the embedded store have of each segment."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 
 from hivedruid.catalog.types import BINARY, HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.sketches.kinds import kind_of
 
 CAST = "cast"

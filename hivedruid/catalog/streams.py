@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from time import time
 from typing import Any, Literal, cast
 
 from hivedruid.catalog.store import Catalog
 from hivedruid.catalog.table import Table
 from hivedruid.errors import ExecutionError, SemanticError
+from hivedruid.lazy_dataclass import dataclass
 
 Desired = Literal["running", "paused", "stopped"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from hivedruid.catalog.constraints import Constraint
@@ -13,6 +13,7 @@ from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.properties import TIER_COLD
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 
 TIME_COLUMN = "__time"
 COPIED = "hivedruid.copied"

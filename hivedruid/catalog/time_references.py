@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from hivedruid.catalog.table import Table
+from hivedruid.lazy_dataclass import dataclass
 
 TIME_REFERENCES = "hivedruid.time.references"
 FORMAT = "column: [database.]table(key, date)"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

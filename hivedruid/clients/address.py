@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from hivedruid.errors import ConnectError, UsageError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.references import SECURITY_PAGE, check_transport
 from hivedruid.secrets import masked
 from hivedruid.setting_types import seconds

@@ -4,7 +4,7 @@ change."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from hivedruid.catalog.stored_types import Schema, schema_of
 from hivedruid.clients.segments import ETERNITY, Segments, interval
 from hivedruid.clients.wire import ColumnAnalysis, SegmentAnalysis
 from hivedruid.errors import DruidError
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.catalog.statistics import TableStatistics

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hivedruid.catalog.avro import URL
 from hivedruid.catalog.table import Table
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from http.client import HTTPException
 from threading import local
 from time import monotonic
@@ -23,6 +22,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import DecodeError, HTTPError, ProtocolError, ReadTimeoutError
 
 from hivedruid.bounded_http import LARGEST_DOCUMENT, BoundedResponse
+from hivedruid.lazy_dataclass import dataclass
 
 CONNECT_TIMEOUT = 10.0
 LARGEST = 256 << 20

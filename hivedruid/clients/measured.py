@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from hivedruid.clients import wire
 from hivedruid.druid.syntax import quote
 from hivedruid.errors import DruidError
 from hivedruid.jobs.staged import NumberType, Sum
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster

@@ -4,7 +4,6 @@ back."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.clients.measured import Measured, Measures, measured
@@ -13,6 +12,7 @@ from hivedruid.druid.interval_sets import merged
 from hivedruid.engine.segments import Segment, hidden, hidden_in_part, parts_of
 from hivedruid.errors import DruidError
 from hivedruid.jobs.staged import StagedRows, summed_fields
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster

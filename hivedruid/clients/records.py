@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch

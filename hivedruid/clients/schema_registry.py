@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -17,6 +16,7 @@ from hivedruid.catalog.properties import REGISTRY, REGISTRY_CREDENTIALS
 from hivedruid.clients.fitting import Exact, fitted
 from hivedruid.clients.guarded import MAX_REDIRECTS, Bounds, UnfitError, parse_json, session
 from hivedruid.errors import ConnectError, ExecutionError, SemanticError, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.references import check_transport, secret
 
 TIMEOUT = 30.0

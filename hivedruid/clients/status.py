@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivedruid.clients import wire
 from hivedruid.clients.address import Service
 from hivedruid.clients.druid import DruidClient
 from hivedruid.errors import ExecutionError
+from hivedruid.lazy_dataclass import dataclass
 
 SERVICES: tuple[Service, ...] = ("broker", "coordinator", "overlord")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
@@ -16,6 +15,7 @@ from hivedruid.clients.segments import COORDINATOR, Patience, interval, wait_unt
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import ConnectError, DruidError
 from hivedruid.ingestion.model import STREAMS
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster

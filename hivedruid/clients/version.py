@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.clients import wire
@@ -10,6 +9,7 @@ from hivedruid.clients.failures import AnswerError
 from hivedruid.clients.segments import ETERNITY, interval
 from hivedruid.druid.versions import NEWEST, OLDEST, DruidVersion, major_of
 from hivedruid.errors import ConnectError, DruidError, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.clients.native_queries import NativeQueries

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import click
 from hivedruid.commands.options import CLUSTER, HOME
 from hivedruid.engine.capabilities import KafkaIngestion
 from hivedruid.engine.kinds import kind_of, session_kind
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.ingestion.feed import Feed

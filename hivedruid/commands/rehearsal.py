@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -27,6 +27,7 @@ from hivedruid.errors import (
 )
 from hivedruid.hive_ddl import UNCHECKED, Finding, Imported
 from hivedruid.hive_settings import note_of
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.ddl import CreateTable
 from hivedruid.plan.scripts import ENABLED

@@ -8,13 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hivedruid.commands.options import CLUSTER, HOME
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

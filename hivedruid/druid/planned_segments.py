@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from hivedruid.lazy_dataclass import dataclass
 
 MOST_ROWS = 5_000_000
 """The maximum number of rows of a segment, if the table does not set it (DynamicPartitionsSpec)."""

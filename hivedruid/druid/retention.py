@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.druid.instants import millis
 from hivedruid.druid.interval_sets import iso
 from hivedruid.druid.paths import path_of
 from hivedruid.errors import DruidError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import PERIOD, seconds
 
 RULES_PATH = "/druid/coordinator/v1/rules"

@@ -4,7 +4,7 @@ columns."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from itertools import count
 from typing import Any
@@ -17,6 +17,7 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.expressions import DruidColumn, DruidExpressions, druid_type
 from hivedruid.druid.filters import to_filter
 from hivedruid.druid.syntax import millis
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import DruidJoin, DruidQuery, DruidUnion, DruidUnnest, PlanColumn, TableScan, Values
 from hivedruid.plan.physical import DruidRead, Field
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, conjuncts, refs

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from hivedruid.lazy_dataclass import dataclass
 
 OLDEST, NEWEST = 32, 39
 """The major versions that hivedruid knows. Older ones are refused; a newer one counts as the newest."""

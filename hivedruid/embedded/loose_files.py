@@ -14,7 +14,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -25,6 +24,7 @@ from hivedruid.catalog.names import free_name
 from hivedruid.catalog.types import HiveType
 from hivedruid.embedded.sql import plain_identifier, string_literal
 from hivedruid.errors import UnreadableFileError
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

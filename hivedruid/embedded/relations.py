@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.embedded.sql import DUCKDB_TYPES, NULL, Sql, cast, constant, identifier
 from hivedruid.errors import DruidError
+from hivedruid.lazy_dataclass import dataclass
 
 TIME = "__time"
 INT_END = 1 << 31

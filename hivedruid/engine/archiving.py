@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hivedruid.druid.interval_sets import Cover, merged
 from hivedruid.engine.segments import Segment
 from hivedruid.errors import DruidError
+from hivedruid.lazy_dataclass import dataclass
 
 Span = tuple[int, int]
 """An interval in milliseconds, half open."""

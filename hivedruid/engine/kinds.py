@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from hivedruid.engine.capabilities import (
@@ -21,6 +21,7 @@ from hivedruid.engine.capabilities import (
 )
 from hivedruid.engine.engine import DruidEngine
 from hivedruid.errors import CapabilityError, Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import EMBEDDED
 
 C = TypeVar("C")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from hivedruid.druid.interval_sets import Cover, iso
+from hivedruid.lazy_dataclass import dataclass
 
 SegmentState = Literal["used", "unused", "available", "loading", "unavailable", "overshadowed", "tombstone", "realtime"]
 """`used` and `unused`: as the metadata store marks it, with nothing known of the servers. `available`: queries can read

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from hivedruid.catalog.types import HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.numbers import EXACT, as_decimal, hive_decimal, real, rounded
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.fold import wrap
 from hivedruid.plan.rex import Agg
 from hivedruid.plan.sketch_calls import is_aggregate

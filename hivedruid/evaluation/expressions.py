@@ -4,7 +4,7 @@ supported."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import CO_VARARGS, signature
 from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType
@@ -14,6 +14,7 @@ from hivedruid.catalog.functions import shown_name
 from hivedruid.catalog.types import BINARY, BOOLEAN, DOUBLE, FLOAT, STRING, UNKNOWN, HiveType, array_of
 from hivedruid.evaluation.exactness import NotLocal
 from hivedruid.evaluation.functions import FUNCTIONS, NULLS, Given
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.rex import Agg, Call, Literal, Over, Ref, Rex, Subquery
 from hivedruid.plan.sketch_calls import SCALARS
 

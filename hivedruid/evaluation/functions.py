@@ -10,7 +10,6 @@ import math
 import operator
 from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import tzinfo
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from hivedruid.evaluation import casts, numbers, texts, times
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.texts import strings
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.cast_patterns import READ_TIME
 from hivedruid.plan.common_types import comparison_type
 from hivedruid.plan.literals import zone_of

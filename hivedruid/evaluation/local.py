@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any, Self
@@ -16,6 +16,7 @@ from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import ARRAYS, DOUBLES
 from hivedruid.evaluation.relations import Evaluator, Relation, Rows, not_from_druid
 from hivedruid.filesystems import local_path
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.literals import zone_of
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, TableScan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from hivedruid.evaluation.generators import generator
 from hivedruid.evaluation.numbers import single
 from hivedruid.evaluation.ordering import ordered
 from hivedruid.evaluation.windows import window
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import Node, PlanColumn
 from hivedruid.plan.rex import Call, Over, Rex, Subquery, conjuncts, refs, walk

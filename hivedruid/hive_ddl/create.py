@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import TokenType
 
@@ -15,6 +14,7 @@ from hivedruid.errors import ParseError
 from hivedruid.hive_ddl.avro import avro_columns
 from hivedruid.hive_ddl.draft import Draft, Pair
 from hivedruid.hive_ddl.properties import revised
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.table_clauses import INPUT_FORMATS, STORAGE_HANDLERS
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS, OTHER_SERDES, SERDE_FORMATS
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import Token, TokenType
 
 from hivedruid.hive_ddl.findings import Finding, FindingKind
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.tokens import Cursor, tokenize
 from hivedruid.script import SourceStatement
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.script import SourceStatement
 
 FindingKind = Literal["changed", "dropped", "note", "refused"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from hivedruid.iceberg.history import Snapshot, TableHistory
+from hivedruid.lazy_dataclass import dataclass
 
 PREFIX, OFFSETS = "hivedruid.", ".offsets"
 """Properties of snapshots with the offsets of streams are `hivedruid.….offsets` (`streams/position.py`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from hivedruid.catalog.layout import PartitionField
 from hivedruid.iceberg.avro import records
 from hivedruid.iceberg.layout import column_names, partition_field
 from hivedruid.iceberg.metadata import document, local_path
+from hivedruid.lazy_dataclass import dataclass
 
 _ADDED, _DELETED = 1, 2
 """The status of a manifest entry whose file its snapshot has added, and of one that is not in the table any more."""

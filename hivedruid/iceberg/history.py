@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hivedruid.iceberg.layout import column_names, column_types
 from hivedruid.iceberg.metadata import document
+from hivedruid.lazy_dataclass import dataclass
 
 MAIN = "main"
 

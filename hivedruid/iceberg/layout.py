@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from hivedruid.catalog.layout import PartitionField, SortField, Transform
 from hivedruid.iceberg.metadata import document
+from hivedruid.lazy_dataclass import dataclass
 
 _TRANSFORM = re.compile(r"(\w+)(?:\[(\d+)\])?")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from hivedruid.catalog.footers import ColumnFacts, FileFacts, StoredFile, merged
 from hivedruid.iceberg.files import DATA, by_field, current_manifests, files_of_manifest
 from hivedruid.iceberg.layout import schema_fields
 from hivedruid.iceberg.metadata import document, local_path
+from hivedruid.lazy_dataclass import dataclass
 
 _FIXED_COST = 10
 """Columns that take as much time to decode as the rest of an entry."""

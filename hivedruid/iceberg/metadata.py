@@ -7,9 +7,10 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hivedruid.lazy_dataclass import dataclass
 
 _FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,6 +13,7 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg.files import TableFile, TableFiles
+from hivedruid.lazy_dataclass import dataclass
 
 Values = tuple[Any, ...]
 """The values of the partition columns of a table."""

@@ -8,7 +8,6 @@ an upper bound of those that are read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from hivedruid.catalog.layout import PartitionField
 from hivedruid.iceberg.bucket_hash import bucket_of
 from hivedruid.iceberg.files import TableFile, TableFiles
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 from hivedruid.plan.spark_times import is_before_gregorian
 

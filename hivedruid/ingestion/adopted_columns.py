@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hivedruid.catalog.druid_columns import MULTI_VALUES, SKETCHES, Aggregator, parse_aggregators
@@ -14,6 +14,7 @@ from hivedruid.catalog.types import BIGINT, BINARY, DOUBLE, FLOAT, STRING, TIMES
 from hivedruid.druid.sketch_columns import building
 from hivedruid.ingestion.compare import is_same
 from hivedruid.ingestion.normal_specs import discovers, normal_dimension, normal_metric, plain_dimension
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.sketches.kinds import AGGREGATORS as KINDS
 from hivedruid.tables.druid_tables import discovered_type
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hivedruid.catalog.properties import (
@@ -32,6 +32,7 @@ from hivedruid.ingestion.compare import DERIVED, comparable, is_same
 from hivedruid.ingestion.foreign_secrets import Place, References
 from hivedruid.ingestion.normal_specs import consumer_value, derived_exclusions, discovers, normal_format
 from hivedruid.ingestion.supervisor import OWNER_KEYS, spec_part
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements.ddl import Property
 from hivedruid.secrets import ENVIRONMENT_PREFIX, is_kept, is_secret, masked, referenced
 from hivedruid.tables.druid_tables import check_columns

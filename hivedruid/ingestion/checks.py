@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from hivedruid.druid.supervisor import extensions
 from hivedruid.errors import HiveDruidError, did_you_mean
 from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
 from hivedruid.ingestion.times import UnlikelyTimes
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.tables.druid_expressions import expressions_in, fields_in
 
 Mode = Literal["WARN", "REFUSE"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -15,6 +15,7 @@ from hivedruid.druid.ingestion import CONCURRENT_LOCKS
 from hivedruid.druid.supervisor import ALWAYS_GIVEN, DYNAMIC_PROVIDER, typed
 from hivedruid.ingestion.normal_specs import derived_exclusions, normal, without_exclusions
 from hivedruid.ingestion.supervisor import OWNER_KEYS
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import MASK, hides
 from hivedruid.setting_types import PERIOD, seconds

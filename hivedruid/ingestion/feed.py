@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
 from hivedruid.errors import KafkaError
 from hivedruid.ingestion.supervisor import spec_part
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.secrets import ENVIRONMENT_PREFIX
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hivedruid.catalog.names import free_name
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.redaction import redact_spec
 from hivedruid.secrets import hides
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.catalog.ingestions import IngestionRecord, SentSpec
@@ -40,6 +40,7 @@ from hivedruid.ingestion.supervisor import (
     supervisor_path,
     task_groups,
 )
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.changes import ChangeNotes, IngestionJob
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hivedruid.ingestion.supervisor import spec_part
+from hivedruid.lazy_dataclass import dataclass
 
 STREAMS = ("kafka", "kinesis", "rabbit")
 """Types of supervisors that read a stream; others compact or materialize."""

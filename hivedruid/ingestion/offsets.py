@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hivedruid.ingestion.model import FeedOffsets, Offsets, Partition, SupervisorStatus, partition_of
+from hivedruid.lazy_dataclass import dataclass
 
 _MISSING = re.compile(
     r"sequenceNumber \[(?P<offset>\d+)\] is no longer available for partition \[(?P<partition>[^\]]*)\]"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -32,6 +32,7 @@ from hivedruid.ingestion.model import (
 )
 from hivedruid.ingestion.supervisor import OWNER_ID, replicas, supervisor_id, task_groups
 from hivedruid.ingestion.times import UnlikelyTimes
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.changes import IngestionJob
 from hivedruid.redaction import redact
 from hivedruid.setting_types import PERIOD, seconds

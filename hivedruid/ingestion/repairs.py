@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.ingestion.overview import Ingestion
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.parameters import literal
 
 

@@ -7,10 +7,10 @@ in 1970, or thousands of years ahead, where no query looks for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hivedruid.druid.interval_sets import MAX, iso
+from hivedruid.lazy_dataclass import dataclass
 
 
 def _millis(year: int) -> int:

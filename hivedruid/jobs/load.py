@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.jobs.staged import StagedRows
+from hivedruid.lazy_dataclass import dataclass
 
 LoadState = Literal["staged", "submitted", "published"]
 

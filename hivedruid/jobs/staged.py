@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any, Literal
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.tables.druid_tables import GRANULARITY_KEY
 
 Interval = tuple[int, int]

@@ -16,13 +16,13 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hivedruid.defaults import cache_folder
 from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, UsageError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.locks import Lock
 
 LOCK_FILE = Path(__file__).with_name("artifacts.json")

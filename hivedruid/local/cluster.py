@@ -15,12 +15,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hivedruid import defaults
 from hivedruid.catalog.failures import read_only_home
 from hivedruid.errors import ExecutionError, UsageError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.local import artifacts, processes
 from hivedruid.local.class_data import ClassData
 from hivedruid.local.health import ready, serves_all

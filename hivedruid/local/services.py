@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.local.state import HOST, arguments_file, folder
 
 

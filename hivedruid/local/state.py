@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from hivedruid.catalog.places import IN_HOME
 from hivedruid.engine.kinds import kind_of
+from hivedruid.lazy_dataclass import dataclass
 
 HOST = "127.0.0.1"
 """The address of all services; they are not secured, and so must not be reachable from outside."""

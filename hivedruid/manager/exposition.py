@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from hivedruid.ingestion.overview import Ingestion
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.streams.overview import StreamOverview, WatchedStream, moment, state
 
 Value = float | None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from hivedruid.catalog.archives import BatchState
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import Operation, Transitions
 
 

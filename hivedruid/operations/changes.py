@@ -6,10 +6,11 @@ Rerunning the statement completes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, ClassVar, Literal, Self
 
 from hivedruid.jobs.staged import known_fields
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import Operation, Transitions
 
 

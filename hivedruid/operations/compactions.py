@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import Operation, Transitions
 
 

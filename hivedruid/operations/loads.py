@@ -9,12 +9,13 @@ An operation that is rolled back or cancelled is `cancelled`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from hivedruid.druid.ingestion import Replaces
 from hivedruid.jobs.load import Load, LoadReport, LoadState
 from hivedruid.jobs.staged import StagedRows, known_fields
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import KnownOperation, Operation, Transitions
 
 State = Literal["planned", "staged", "submitted", "published", "verified", "cleaned", "cancelled"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 from hivedruid.errors import HiveDruidError
+from hivedruid.lazy_dataclass import dataclass
 
 Transitions = Mapping[str, tuple[str, ...]]
 """The states of a kind in order, and those that follow each. A state that none follows is final."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import Operation, Transitions
 
 

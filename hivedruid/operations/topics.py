@@ -8,9 +8,10 @@ A consumer group with the operation's name gets an offset in the same transactio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.operation import Operation, Transitions
 
 

@@ -7,12 +7,13 @@ macro that another one calls is replaced when the other one is created. Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from sqlglot import Token, TokenType, exp
 
 from hivedruid.errors import ParseError, SemanticError, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.checks import placed, span_of_expression
 from hivedruid.parser.functions import called_name
 from hivedruid.parser.queries import parse_query

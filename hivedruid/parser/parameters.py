@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Integral
@@ -19,6 +19,7 @@ from sqlglot import Token, TokenType
 from hivedruid.cells import YearMonthInterval, day_time_text, year_month_text
 from hivedruid.errors import UsageError
 from hivedruid.java_numbers import double_text
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.tokens import tokenize
 from hivedruid.script import SourceStatement
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from hivedruid.catalog.types import TIMESTAMP_LTZ
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Filter, Join, Node, Project, map_expressions
 from hivedruid.plan.optimizer import optimize

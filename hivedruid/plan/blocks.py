@@ -4,8 +4,8 @@ operators."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import Aggregate, Filter, Join, LateralView, Node, Project, SetOp, Sort, TableScan, Values
 from hivedruid.plan.rex import (
     Agg,

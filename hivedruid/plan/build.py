@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.table import LOOSE_FILES, Table
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, Span, TableNotFound, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.checks import span_of_expression
 from hivedruid.parser.loose_files import stem
 from hivedruid.plan import literals, nodes, operands

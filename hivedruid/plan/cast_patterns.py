@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import time_patterns
 
 READ_TIME = "read_time"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.aggregators import BUILTIN_DISTINCT, UNIONS
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidQuery
 from hivedruid.plan.rex import Agg, Rex, walk

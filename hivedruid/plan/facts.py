@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +11,7 @@ from hivedruid.catalog.functions import TEMPORARY, Functions, UserFunction, name
 from hivedruid.catalog.table import Table
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.errors import SemanticError, Span
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.catalog.materialized_views import ViewFacts

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import TIMESTAMP
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import Node, TableScan, below_projects
 from hivedruid.plan.rex import Call, Ref, Rex
 

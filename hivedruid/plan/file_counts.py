@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivedruid.catalog.partitions import Partition
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ several times; if rows of Druid, files or a topic changed in between, rows of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hivedruid.errors import UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import Node, Project, Values, map_expressions
 from hivedruid.plan.rex import Rex, Subquery, is_random, refs, transform, walk
 from hivedruid.plan.spark_sql import View

@@ -7,13 +7,14 @@ subquery can refer to an outer column, without renaming.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 from typing import Literal as Choice
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.rex import Agg, Literal, Ref, Rex, SortKey, Subquery, has, refs, substitute, transform
 
 JoinKind = Choice["inner", "left", "right", "full", "cross", "semi", "anti"]

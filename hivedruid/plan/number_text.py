@@ -10,6 +10,8 @@ import math
 import re
 from decimal import Decimal
 
+from hivedruid.lazy_regex import regex
+
 TIME_BLANK = r"[\x00-\x20]"
 """String.trim(): what may surround a date, a timestamp or a DOUBLE."""
 _DOUBLE_BLANKS = rf"{TIME_BLANK}*"
@@ -29,9 +31,9 @@ DOUBLE_TEXT = (
 DECIMAL_TEXT = rf"{_DECIMAL_BLANKS}([+-]?{_UNSIGNED}(?:[eE][+-]?0*[0-9]{{1,2}})?){_DECIMAL_BLANKS}"
 """The exponent has at most two digits (FastHiveDecimalImpl); the first group is the number."""
 
-_INTEGER = re.compile(rf"{INTEGER_BLANKS}([+-]?)0*([0-9]*)(?:[.][0-9]*)?{INTEGER_BLANKS}")
-_DOUBLE, _DECIMAL = re.compile(DOUBLE_TEXT), re.compile(DECIMAL_TEXT)
-_ANY_INTEGER = re.compile(INTEGER_TEXT)
+_INTEGER = regex(rf"{INTEGER_BLANKS}([+-]?)0*([0-9]*)(?:[.][0-9]*)?{INTEGER_BLANKS}")
+_DOUBLE, _DECIMAL = regex(DOUBLE_TEXT), re.compile(DECIMAL_TEXT)
+_ANY_INTEGER = regex(INTEGER_TEXT)
 _BIGINT_DIGITS = 19
 
 

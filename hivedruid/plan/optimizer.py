@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hivedruid.errors import PlanError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.nodes import DruidQuery, Node, map_subqueries
 from hivedruid.plan.rex import conjuncts, refs

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING, TYPES, HiveType, array_of
 from hivedruid.druid.interval_sets import IntervalSet, from_json, to_json
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.file_counts import FileCount, PartitionChoice
 from hivedruid.plan.nodes import Script
 from hivedruid.plan.rex import Rex

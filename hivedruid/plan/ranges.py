@@ -7,7 +7,6 @@ Numbers are positions in a range as they are; dates and timestamps are days sinc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from math import ceil, floor, inf, isfinite
@@ -15,6 +14,7 @@ from typing import Any
 
 from hivedruid.catalog.statistics import ColumnStatistics
 from hivedruid.catalog.types import HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.literals import to_micros
 from hivedruid.plan.rex import Call, Literal, Ref, Rex
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.druid.exactness import NotExact
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.ctes import with_ctes
 from hivedruid.plan.nodes import DruidQuery, Node

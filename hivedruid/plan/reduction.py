@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from hivedruid.catalog.table import Column, Table
@@ -19,6 +19,7 @@ from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.inputs import Inputs
 from hivedruid.druid.query import native_query
 from hivedruid.druid.sources import comparable
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import (
     Aggregate,

@@ -10,13 +10,13 @@ comparisons `= <> < <= > >= <=>`, logic `and or not`, `is_null`, arithmetic `+ -
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 from typing import Literal as Choice
 
 from hivedruid.catalog.functions import SPARK_PREFIXES, VARYING_PREFIX
 from hivedruid.catalog.types import BOOLEAN, INT, STRING, HiveType
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.plan.nodes import Node

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import UNKNOWN, array_of
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import PlanColumn
 from hivedruid.plan.rex import Call, Rex
 from hivedruid.plan.virtual_columns import refusal

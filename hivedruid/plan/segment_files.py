@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.druid.interval_sets import Cover, IntervalSet, intersection
+from hivedruid.lazy_dataclass import dataclass
 
 READ = "hivedruid.druid.read"
 WORTH = 100_000

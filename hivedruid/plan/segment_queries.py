@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import inf
 
 from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.druid.interval_sets import IntervalSet, intersection, iso
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.segment_files import READ, WORTH
 
 THRESHOLD = "hive.druid.select.threshold"

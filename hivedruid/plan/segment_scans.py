@@ -8,13 +8,14 @@ compute (expressions, most filters) moves from the query to Spark.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.stored_types import CAST, JSON, MIXED
 from hivedruid.catalog.types import STRING
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.query import native_query
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.ctes import all_nodes
 from hivedruid.plan.nodes import DruidQuery, Filter, Node, PlanColumn, Project, TableScan
 from hivedruid.plan.physical import STORED_AS, DruidInput, DruidRead, KeyFilter

@@ -4,9 +4,9 @@ accepts."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from hivedruid.catalog.types import UNKNOWN, VOID, HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.rex import Rex
 
 Returns = HiveType | Callable[[tuple[Rex, ...]], HiveType]

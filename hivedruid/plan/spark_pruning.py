@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal as Choice
 
 from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE, INT, HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})

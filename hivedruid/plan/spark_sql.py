@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hivedruid.catalog.types import BOOLEAN, spark_type
 from hivedruid.errors import PlanError, UnsupportedError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.java_calls import has_times, is_java
 from hivedruid.plan.nodes import Node, PlanColumn

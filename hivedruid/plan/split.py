@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Column
 from hivedruid.druid.limits import DruidLimits
 from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.ctes import all_nodes, map_ctes, with_ctes

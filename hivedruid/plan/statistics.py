@@ -5,12 +5,13 @@ between equivalent plans, so they may be wrong; `bounded_values` gives certain b
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from hivedruid.catalog.statistics import ColumnStatistics, Statistics, TableStatistics
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import intervals
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
 from hivedruid.plan.bounds import bounded_values
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn, TableScan

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from hivedruid.catalog.table import Table
 from hivedruid.druid.interval_sets import ALL, MAX, MIN, IntervalSet, iso
+from hivedruid.lazy_dataclass import dataclass
 
 Part = Literal["hot", "cold"]
 _MOST_SHOWN = 3

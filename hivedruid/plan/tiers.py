@@ -8,7 +8,7 @@ Facts about both parts leave out the one that cannot have rows of a condition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.archives import Batch, Removal
@@ -17,6 +17,7 @@ from hivedruid.catalog.tiers import BATCH_COLUMN, cold_part
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid.interval_sets import ALL, Cover, IntervalSet, complement, intersection, merged, union
 from hivedruid.druid.intervals import of_conjuncts
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.computed_columns import scan_with_computed
 from hivedruid.plan.nodes import Filter, Node, PlanColumn, Project, SetOp, TableScan, Values, map_subqueries
 from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts

@@ -8,9 +8,10 @@ same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hivedruid.druid.interval_sets import ALL, MAX, MIN, NONE, IntervalSet, intersection, union
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import TableScan
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 
 from hivedruid.catalog.types import BOOLEAN
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import literals
 from hivedruid.plan.implication import HIGH, LOW, normal, values_of
 from hivedruid.plan.rex import Agg, Call, Literal, Ref, Rex, disjunction, substitute

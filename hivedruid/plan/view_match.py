@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE, HiveType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.blocks import Block, Definition
 from hivedruid.plan.fold import cast
 from hivedruid.plan.implication import implied

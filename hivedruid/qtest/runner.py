@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from hivedruid.diagnostics import FAILED, OK, one_line
 from hivedruid.engine.capabilities import Loading
 from hivedruid.engine.kinds import require, session_kind
 from hivedruid.errors import HiveDruidError, ParseError, UsageError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.output_file import write_text
 from hivedruid.qtest.sharing import sharing_spark
 from hivedruid.secret_text import mask_from_first, mask_text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import UsageError
 from hivedruid.extras import imported
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.results import Result, Row
 from hivedruid.terminal import printable
 

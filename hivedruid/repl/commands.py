@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from hivedruid.errors import UsageError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 
 STATES = ("on", "off", "auto")
 FILE = "file"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.script import last_end
 
 PlaceKind = Literal[

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from hivedruid.catalog.properties import GRANULARITIES, PROPERTIES
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import written_values
 from hivedruid.settings import FAMILIES, SETTINGS, WITHOUT_EFFECT
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hivedruid.druid.instants import millis
 from hivedruid.errors import DruidError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.responses.stream import JsonStream, MalformedError
 from hivedruid.responses.values import REAL, TEXT, WHOLE, Reader, reader_of
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivedruid.arrow_buffers import Flags, condition, strings, validity
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.responses.values import REAL, TEXT, WHOLE, reader_of
 
 Bytes = npt.NDArray[np.uint8]

@@ -6,7 +6,7 @@ import json
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from hivedruid.bounded_http import BoundedResponse, response_of
 from hivedruid.druid.interval_sets import from_json
 from hivedruid.druid.paths import CANDIDATES, path_of
 from hivedruid.errors import DruidError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.responses.answers import scan_rows
 from hivedruid.responses.batches import batches
 

@@ -4,13 +4,13 @@ doubles, arrays of these, and JSON. Their data is in files beside the file of th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.blobs import Blobs, byte_strings, read_blobs
 from hivedruid.segments.blocks import Blocks, native

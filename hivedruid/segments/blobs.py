@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.codecs import decompressor
 from hivedruid.segments.cursor import Cursor

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.auto import read_auto
 from hivedruid.segments.bitmaps import Rows, rows_of
 from hivedruid.segments.blocks import Blocks, native

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.blobs import Blobs, byte_strings, read_blobs
 from hivedruid.segments.cursor import Cursor

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.errors import DamagedSegmentError
 
 _I32 = struct.Struct(">i")

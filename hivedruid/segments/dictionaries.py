@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.cursor import Cursor
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.generic import Find, read_indexed

@@ -14,10 +14,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.cursor import text
 from hivedruid.segments.errors import DamagedSegmentError, UnsupportedSegmentError
 from hivedruid.segments.version_10 import NAME as V10_NAME

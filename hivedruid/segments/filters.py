@@ -5,7 +5,7 @@ A comparison with null is never true. There is no negation, so that null needs n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hivedruid.lazy_dataclass import dataclass
 
 Value = str | int | float
 

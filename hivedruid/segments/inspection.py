@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 
 from hivedruid.instants import instant
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.auto import AutoNumbers, Encoded
 from hivedruid.segments.blocks import Blocks
 from hivedruid.segments.codecs import LZ4, LZF, NONE, UNCOMPRESSED, ZSTD

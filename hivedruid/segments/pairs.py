@@ -7,7 +7,6 @@ import json
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from hivedruid.java_numbers import double_text
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.blobs import Container, byte_strings
 from hivedruid.segments.codecs import LZ4

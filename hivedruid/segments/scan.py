@@ -4,12 +4,12 @@ from those of the segment."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.auto import Encoded
 from hivedruid.segments.columns import Nulls
 from hivedruid.segments.conversions import ARROW, converted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows
 from hivedruid.segments.columns import Column, Nulls, read_column, read_descriptor
 from hivedruid.segments.cursor import Cursor, text

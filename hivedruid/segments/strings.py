@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows, rows_of
 from hivedruid.segments.blocks import Blocks, Values
 from hivedruid.segments.cursor import Cursor

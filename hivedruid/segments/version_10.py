@@ -9,9 +9,9 @@ descriptors, which are in the metadata.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.codecs import NONE, decompressor
 from hivedruid.segments.cursor import Cursor, text
 from hivedruid.segments.descriptors import json_object

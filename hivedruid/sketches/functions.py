@@ -10,10 +10,10 @@ import binascii
 import math
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.sketches import library
 from hivedruid.sketches.library import SketchError
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hivedruid.lazy_dataclass import dataclass
 
 DATASKETCHES = "druid-datasketches"
 """The extension of Druid with the sketches of Apache DataSketches."""

@@ -7,10 +7,11 @@ timestamps and nulls apply, not those of Spark's readers. Pure: SQL in, SQL out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
 from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.lazy_dataclass import dataclass
 
 _DAY = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _CLOCK = r"[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,9})?)?"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import Table
 from hivedruid.iceberg.compaction import FEWEST, LARGE, SMALL, CompactionType
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.spark.procedures import ConflictError, call, options
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -19,6 +18,7 @@ from hivedruid.iceberg.history import MAIN, Snapshot, TableHistory
 from hivedruid.iceberg.layout import Layout, read_layout
 from hivedruid.iceberg.metadata import TableState, of_snapshot
 from hivedruid.iceberg.partitions import PartitionSize, Values, former_spec
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.spark import layout, paths
 from hivedruid.spark.calls import SparkCall
 from hivedruid.spark.cells import identifier, literal

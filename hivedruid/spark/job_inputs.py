@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from hivedruid.catalog.properties import consumer_properties
 from hivedruid.catalog.table import Table
 from hivedruid.filesystems import Access
 from hivedruid.kafka_secrets import in_files
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.physical import CteInput, DruidInput, ScriptInput, SparkJob, TableInput
 from hivedruid.plan.segment_queries import QueryScan
 from hivedruid.scratch import make_scratch

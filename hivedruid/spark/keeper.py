@@ -20,11 +20,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.local.archives import Archive
 from hivedruid.locks import Lock
 from hivedruid.private import private_folder

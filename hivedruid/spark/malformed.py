@@ -5,13 +5,13 @@ from __future__ import annotations
 import bz2
 import gzip
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from hivedruid.filesystems import local_path
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.spark.rows import stream
 from hivedruid.terminal import printable
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.jobs.staged import Interval, NumberType, Sum, granularity_of, summed_fields
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.spark.cells import identifier
 from hivedruid.tables.druid_tables import GRANULARITY_KEY
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.local.artifacts import pyspark_folder
 
 

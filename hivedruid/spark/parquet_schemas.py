@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.spark.stored_values import ELEMENT, HALF, KEY, VALUE, Path
 
 if TYPE_CHECKING:

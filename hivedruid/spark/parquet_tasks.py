@@ -4,13 +4,13 @@ the time of an INSERT that only copies columns."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.spark.segment_tasks import Divide
 
 UNSUITABLE = "hivedruid: cannot copy the columns of "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hivedruid.catalog.table import Table
 from hivedruid.errors import PlanError, SemanticError
 from hivedruid.filesystems import local_path
+from hivedruid.lazy_dataclass import dataclass
 
 PATTERN = re.compile(r"[\\{}\[\]*?]")
 """A character that Spark's readers interpret as part of a pattern."""

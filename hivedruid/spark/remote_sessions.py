@@ -11,12 +11,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from time import time
 from uuid import uuid4
 
 from hivedruid.errors import UsageError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.locks import Lock
 from hivedruid.private import private_folder
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from hivedruid.filesystems import Access, local_copy
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.errors import SegmentError
 from hivedruid.segments.scan import Scan, scan_file
 from hivedruid.spark.segment_source import check_packages

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
 from tempfile import TemporaryDirectory
@@ -23,6 +22,7 @@ from hivedruid.druid import granularities
 from hivedruid.druid.planned_segments import PlannedMetric, SegmentPlan
 from hivedruid.druid.sketch_folds import sketch_fold
 from hivedruid.filesystems import Access, local_path, open_location
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.files import ZIP_NAME, zip_files
 from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.segment import TIME

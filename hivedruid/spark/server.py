@@ -25,13 +25,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
 from hivedruid import notices
 from hivedruid.errors import SparkError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.locks import Lock, is_held
 from hivedruid.private import private_file, private_folder
 from hivedruid.scratch import working_folder

@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 from threading import RLock
@@ -28,6 +28,7 @@ from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.iceberg_place import IcebergPlace
 from hivedruid.errors import ConnectError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.local import archives, artifacts
 from hivedruid.local.java import java_command
 from hivedruid.locks import Lock

@@ -4,11 +4,11 @@ which `tests/hive/stored_types.jsonl` has. Pure: Spark's types and SQL in, SQL o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.catalog.types import BIGINT, DOUBLE, HiveType, decimal, spark_type
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.spark_casts import decimal_text
 from hivedruid.spark.cells import CellFormat, fit, identifier, literal, value
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.tiers import BATCH_COLUMN, LOST_BY_ORC
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import SparkError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import other_machines
 from hivedruid.spark import paths, writing
 from hivedruid.spark.arrivals import Arrivals

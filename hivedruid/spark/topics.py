@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Table
 from hivedruid.errors import MalformedRecordError, PlanError, SparkError
 from hivedruid.kafka_secrets import RESOLVES
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.oauth import login_handler
 from hivedruid.plan.physical import TableInput
 from hivedruid.plan.topic_scans import TopicScan

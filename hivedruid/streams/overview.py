@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from time import time
 
@@ -11,6 +10,7 @@ from hivedruid.catalog.streams import Position, StreamRecord
 from hivedruid.ingestion.feed import Feed
 from hivedruid.ingestion.model import TopicOffsets
 from hivedruid.ingestion.overview import Unreachable
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.streams.position import start_of
 
 ALIVE = 10.0

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.errors import did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.druid_expression import ExpressionSyntaxError, Node, parse
 from hivedruid.parser.druid_functions import FUNCTIONS, LAMBDA_FUNCTIONS
 

@@ -4,9 +4,9 @@ zone."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hivedruid.errors import UnsupportedError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import resolve_zone
 
 ENABLED = "hive.exec.compress.output"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
@@ -10,6 +10,7 @@ from hivedruid.druid.ingestion import Json
 from hivedruid.engine.capabilities import Compaction, Merging, SegmentLists
 from hivedruid.iceberg.compaction import CompactionType
 from hivedruid.iceberg.files import TableFile, TableFiles
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.compactions import CompactionJob
 from hivedruid.operations.rewrites import RewriteJob
 

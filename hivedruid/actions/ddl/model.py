@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
@@ -10,6 +10,7 @@ from hivedruid.catalog.databases import NO_DETAILS, DatabaseDetails
 from hivedruid.catalog.functions import UserFunction
 from hivedruid.catalog.table import Table
 from hivedruid.druid.retention import Rule
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.actions.compacting.model import ConfigureCompaction

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.ingestion.lifecycle import IngestionChange
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.ingestion.checks import Mode

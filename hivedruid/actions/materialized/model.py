@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from hivedruid.actions.ddl.model import AddTable
@@ -11,6 +11,7 @@ from hivedruid.actions.model import Action
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
 from hivedruid.catalog.materialized_views import Built
 from hivedruid.catalog.table import Table
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.views import ManagedViewJob
 from hivedruid.plan.physical import DruidRead, SparkJob
 

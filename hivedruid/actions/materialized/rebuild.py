@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC
 
 from hivedruid.catalog.materialized_views import Built, SourceState, ViewFacts
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import literals
 from hivedruid.plan.blocks import Definition, definition_of
 from hivedruid.plan.materialize import ZONE

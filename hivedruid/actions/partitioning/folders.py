@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.partitioning.values import shown, typed
 from hivedruid.catalog.partitions import NULL_VALUE, Partition, parse_name
 from hivedruid.errors import ExecutionError
 from hivedruid.filesystems import Access, Location, local_path, open_location
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

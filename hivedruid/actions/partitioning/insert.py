@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hivedruid.actions.partitioning.values import partition_column, text_of
 from hivedruid.catalog.partitions import Partition
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements.partitioning import PartitionSpec
 from hivedruid.parser.statements.writing import InsertTarget
 

@@ -6,7 +6,7 @@ Statements that change partitions change rows, in one commit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.lookup import ignores_missing
@@ -20,6 +20,7 @@ from hivedruid.errors import UnsupportedError
 from hivedruid.iceberg.partitions import PartitionSize, Values
 from hivedruid.iceberg.pruning import is_decided_by_files
 from hivedruid.iceberg.pruning import matching as matching_files
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import fold
 from hivedruid.plan.file_counts import FileCount
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, conjunction, disjunction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.partitions import Partition
@@ -10,6 +10,7 @@ from hivedruid.catalog.table import Table
 from hivedruid.engine.archiving import Span
 from hivedruid.engine.capabilities import Archiving, DeepStorage
 from hivedruid.engine.segments import Segment
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.partitions import PartitionJob
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from hivedruid.actions.model import Action, OverJob
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.physical import Ask, DruidRead, SparkJob
 from hivedruid.results import ResultColumn
 

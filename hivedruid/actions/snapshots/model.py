@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.iceberg.history import Snapshot
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

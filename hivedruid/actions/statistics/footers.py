@@ -7,7 +7,7 @@ What it does not read stays unknown, and the next statement continues.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
@@ -17,6 +17,7 @@ from hivedruid.catalog.footers import ColumnFacts, FileFacts, FooterStore, Store
 from hivedruid.catalog.statistics import ColumnStatistics, TableStatistics
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import HiveType
+from hivedruid.lazy_dataclass import dataclass
 
 MOST_FILES = 1_000
 """The maximum number of footers and manifests that a statement reads."""

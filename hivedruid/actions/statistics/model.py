@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Column, Table
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.physical import SparkJob
 
 

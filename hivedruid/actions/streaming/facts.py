@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.streams import StreamRecord
 from hivedruid.iceberg.history import TableHistory
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.topic_scans import TopicState
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hivedruid.actions.ddl.model import RemoveTable
@@ -11,6 +11,7 @@ from hivedruid.actions.model import Action, OverJob
 from hivedruid.catalog.streams import Desired, Position, Stream, StreamRecord
 from hivedruid.catalog.table import Table
 from hivedruid.iceberg.history import TableHistory
+from hivedruid.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

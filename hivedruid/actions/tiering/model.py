@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivedruid.actions.model import Action
 from hivedruid.actions.writing.model import WriteTable
 from hivedruid.catalog.table import Table
@@ -12,6 +10,7 @@ from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import ALL, IntervalSet, merged
 from hivedruid.engine.capabilities import Archiving
 from hivedruid.engine.segments import Segment
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.archives import ArchiveJob
 from hivedruid.plan.physical import SparkJob
 

@@ -7,7 +7,6 @@ that describes the repair.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from hivedruid.actions.tiering.decisions import is_read
@@ -21,6 +20,7 @@ from hivedruid.engine.segments import Segment
 from hivedruid.iceberg.history import Snapshot, TableHistory
 from hivedruid.ingestion.problems import shown
 from hivedruid.ingestion.repairs import Problem, sql_name
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.setting_types import seconds
 
 

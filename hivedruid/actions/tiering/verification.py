@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hivedruid.actions.tiering.decisions import is_read
 from hivedruid.catalog.archives import Batch
 from hivedruid.engine.segments import Segment
+from hivedruid.lazy_dataclass import dataclass
 
 OK = "ok"
 UNFINISHED = "not completed"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from hivedruid.actions.model import Action
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.macros import Macro
 from hivedruid.results import ResultColumn
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.engine.capabilities import KafkaIngestion, SegmentLists
 from hivedruid.engine.kinds import session_kind
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.streams.overview import WatchedStream
 
 

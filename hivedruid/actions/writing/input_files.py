@@ -6,12 +6,12 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from hivedruid.errors import ExecutionError
 from hivedruid.filesystems import Access, local_path, open_location
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.tables.hive_tables import normalized_location
 
 FileFormat = Literal["orc", "parquet", "empty", "binary", "other"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.ddl.model import AddTable
@@ -15,6 +15,7 @@ from hivedruid.actions.writing.model import ResumeLoad, RollBackLoad, SkipTarget
 from hivedruid.catalog.table import Table
 from hivedruid.engine.kinds import kind_of
 from hivedruid.errors import ExecutionError
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.operations.loads import IN_DRUID, LoadJob, ViewJob, known_loads
 from hivedruid.operations.operation import KnownOperation, Operation
 from hivedruid.script import SourceStatement

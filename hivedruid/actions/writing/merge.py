@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.lookup import find_table, refuse_if_materialized
@@ -20,6 +20,7 @@ from hivedruid.actions.writing.row_constraints import (
 )
 from hivedruid.catalog.table import Column, Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError, did_you_mean
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.accepted import reject_unsupported_arguments
 from hivedruid.plan.build import Builder

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from hivedruid.actions.model import Action, OverJob, WritesRows
 from hivedruid.catalog.table import Table
 from hivedruid.iceberg.partitions import ALL_ROWS
+from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.actions.writing.jobs import Origin

@@ -6,7 +6,7 @@ A tiered table can be changed where no row in Druid can satisfy the condition: t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -25,6 +25,7 @@ from hivedruid.catalog.types import STRING
 from hivedruid.druid.interval_sets import intersection
 from hivedruid.errors import ExecutionError, SemanticError, Span, UnsupportedError, did_you_mean
 from hivedruid.iceberg.pruning import is_decided_by_files
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import fold, nodes
 from hivedruid.plan.build import Builder
 from hivedruid.plan.kept_rows import KeptRows

@@ -7,7 +7,7 @@ NULL, and no row of the statement is written then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -15,6 +15,7 @@ from sqlglot import exp
 from hivedruid.catalog import types as t
 from hivedruid.catalog.constraints import VIOLATED, Constraint
 from hivedruid.errors import HiveDruidError, SemanticError, Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.queries import parse_query
 from hivedruid.parser.tokens import tokenize
 from hivedruid.plan import fold

@@ -5,10 +5,10 @@ ms).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.script import SourceStatement
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements import Fact, Statement, TableName
 
 

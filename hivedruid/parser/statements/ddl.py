@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from hivedruid.catalog.constraints import ConstraintKind
 from hivedruid.catalog.layout import PartitionField, SortField
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements import Fact, Statement, SupervisorName, TableName
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@ TBLPROPERTIES('druid.kafka.ingestion' = …)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements import Fact, Statement, SupervisorName, TableName
 
 IngestionVerb = Literal["START", "STOP", "RESET", "SUSPEND", "RESUME", "HANDOFF", "WAIT", "ROLLBACK"]

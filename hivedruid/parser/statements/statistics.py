@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hivedruid.errors import Span
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.partitioning import PartitionSpec
 

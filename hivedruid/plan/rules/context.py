@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from hivedruid.druid.aggregators import SKETCHES
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
 from hivedruid.druid.query import native_query
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
 from hivedruid.plan.rex import Ref, Rex
 

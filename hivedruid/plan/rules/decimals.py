@@ -7,11 +7,12 @@ be a sum of columns with constant factors, and a different one for each branch o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from fractions import Fraction
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN, HiveType, decimal
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.common_types import arithmetic_type, precision_scale
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node, PlanColumn, Project
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, Subquery, conjunction, conjuncts, has, is_deterministic

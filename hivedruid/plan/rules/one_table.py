@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN, DOUBLE
 from hivedruid.druid.exactness import NotExact
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node, PlanColumn, SetOp, TableScan
 from hivedruid.plan.rex import Agg, Call, Literal, Rex, both, conjunction, substitute
 from hivedruid.plan.rules.aggregate import push_aggregate

@@ -5,11 +5,11 @@ matches.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 
 from hivedruid.druid.aggregators import UNIONS
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import Aggregate, DruidQuery, Node
 from hivedruid.plan.rex import Agg, Call, Subquery, conjuncts, has
 from hivedruid.plan.rules.context import Rule, RuleContext

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import chain, combinations, pairwise
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.druid import intervals
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.implication import HIGH, LOW, Cut
 from hivedruid.plan.nodes import TableScan
 from hivedruid.plan.rex import Call, Literal, Rex, conjunction, conjuncts, disjunction, is_deterministic

@@ -7,9 +7,10 @@ in the expression, where Spark runs it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hivedruid.catalog.types import BIGINT, BOOLEAN
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import (
     Aggregate,
     Filter,

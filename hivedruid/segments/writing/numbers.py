@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.blobs import chosen
 from hivedruid.segments.generic import Bytes
 from hivedruid.segments.offsets import Int64s

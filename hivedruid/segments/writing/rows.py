@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.offsets import Int64s
 from hivedruid.segments.writing.numbers import Blobs, Numbers, sort_key

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.files import INDEX, METADATA, VERSION
 from hivedruid.segments.filters import utf16

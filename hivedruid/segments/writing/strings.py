@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.filters import utf16
 from hivedruid.segments.offsets import Int64s, bitmap_entries, gathered, offsets_of
 from hivedruid.segments.strings import MULTI_VALUE_V3, NO_BITMAPS
