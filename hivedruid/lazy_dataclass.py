@@ -1,17 +1,18 @@
 """`dataclass` of the standard library, which writes the methods of a class at its first use and not when it is defined.
 
-`dataclasses.dataclass` compiles six methods, 0.3 to 1 ms for a class. A command defines hundreds of classes and has
-values of some tens of them. `benchmarks/startup.py` measures the start.
+`dataclasses.dataclass` compiles six methods, 0.3 to 1 ms for a class. A command defines hundreds of classes, has values
+of some tens of them, and compares or prints those of few. `benchmarks/startup.py` measures the start.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from dataclasses import dataclass
 else:
 
@@ -25,9 +26,10 @@ else:
 
 
 __all__ = ["dataclass"]
-_METHODS = ("__init__", "__repr__", "__eq__", "__hash__")
-_FACTS = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_AT_FIRST = ("__init__", "__dataclass_fields__", "__dataclass_params__", "__match_args__")
 _FROZEN = ("__setattr__", "__delattr__")
+_LATER = ("__repr__", "__eq__", "__hash__")
+"""Methods that few classes need."""
 _OF_EACH_CLASS = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl"})
 """Attributes that a class gets when it is created."""
 
@@ -46,34 +48,39 @@ class _Postponed:
 
 
 def _postpone(cls: type, options: Mapping[str, bool]) -> type:
-    names = [*_METHODS, *_FACTS, *(_FROZEN if options.get("frozen") else ())]
-    postponed = {name for name in names if name not in vars(cls)}
-
-    def write() -> None:
-        with _writing:
-            if isinstance(vars(cls).get("__dataclass_fields__"), _Postponed):
-                _write_methods(cls, options, postponed)
-
-    for name in postponed:
-        setattr(cls, name, _Postponed(name, write))
+    own = {name: value for name, value in vars(cls).items() if name not in _OF_EACH_CLASS}
+    at_first = (*_AT_FIRST, *_FROZEN) if options.get("frozen") else _AT_FIRST
+    fewer = (
+        {} if "__eq__" in own else {"repr": False, "eq": False}
+    )  # a class with its own __eq__ needs a __hash__ at once
+    for names, used in ((at_first, {**options, **fewer}), (_LATER, options)):
+        postponed = [name for name in names if name not in own]
+        write = partial(_write, cls, own, postponed, used)
+        for name in postponed:
+            setattr(cls, name, _Postponed(name, write))
     return cls
 
 
-def _write_methods(cls: type, options: Mapping[str, bool], postponed: set[str]) -> None:
-    """Write them into a copy and move each: another thread finds a method, postponed or written, at any time."""
-    own = {name: value for name, value in vars(cls).items() if name not in postponed | _OF_EACH_CLASS}
-    named = {**own, "__qualname__": cls.__qualname__}
-    named["__doc__"] = own["__doc__"] or cls.__name__  # else its signature, which takes long
-    written = vars(dataclasses.dataclass(**options)(type(cls)(cls.__name__, cls.__bases__, named)))
-    for name in own.keys() - written.keys():
-        delattr(cls, name)  # the `field()` of a default factory
-    for name, value in written.items():
-        if name in _FROZEN:
-            setattr(cls, name, _refuse_change)
-        elif name not in _OF_EACH_CLASS and own.get(name, _refuse_change) is not value:
-            setattr(cls, name, value)
-    for name in postponed - written.keys():
-        delattr(cls, name)
+def _write(cls: type, own: Mapping[str, Any], names: Sequence[str], options: Mapping[str, bool]) -> None:
+    """Write methods into a copy of a class and move them: another thread sees each as postponed or as written."""
+    with _writing:
+        if not any(isinstance(vars(cls).get(name), _Postponed) for name in names):
+            return
+        doc = own["__doc__"] or cls.__name__  # else a signature, which takes long
+        copy = type(cls)(cls.__name__, cls.__bases__, {**own, "__qualname__": cls.__qualname__, "__doc__": doc})
+        written = vars(dataclasses.dataclass(**options)(copy))
+        for name, value in own.items():  # defaults, which `field()` contains
+            if name not in written and name in vars(cls):
+                delattr(cls, name)
+            elif written.get(name, value) is not value:
+                setattr(cls, name, written[name])
+        for name in names:
+            if name in _FROZEN:
+                setattr(cls, name, _refuse_change)
+            elif name in written:
+                setattr(cls, name, written[name])
+            else:
+                delattr(cls, name)
 
 
 def _refuse_change(_: object, name: str, *__: object) -> None:

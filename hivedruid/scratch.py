@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,8 @@ def working_folder(home: Path) -> Path:
     in this user's cache."""
     if not is_read_only(home):
         return home
+    import hashlib
+
     name = hashlib.sha256(os.fsencode(home.absolute())).hexdigest()
     return cache_folder().absolute() / "homes" / name[:32]
 

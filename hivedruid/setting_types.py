@@ -129,10 +129,10 @@ _OFFSET = re.compile(r"[+-](0\d|1[0-7]):[0-5]\d|[+-]18:00")
 
 
 def _is_zone(name: str) -> bool:
+    if name == "UTC" or _OFFSET.fullmatch(name):
+        return True
     from zoneinfo import ZoneInfo
 
-    if _OFFSET.fullmatch(name):
-        return True
     try:
         ZoneInfo(name)
     except (ValueError, OSError, LookupError):  # not a name at all, a folder, or not in the database

@@ -7,7 +7,6 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.facts import Facts
 from hivedruid.actions.families import family_of
 from hivedruid.actions.read_only import refuse_changes
@@ -15,6 +14,7 @@ from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.catalog.databases import details_of
 from hivedruid.catalog.functions import all_functions
+from hivedruid.catalog.metastore import creates_there
 from hivedruid.catalog.operation_records import OperationRecords
 from hivedruid.catalog.properties import RETENTION_RULES
 from hivedruid.catalog.table import Table
@@ -226,7 +226,7 @@ def _table_files(
 ) -> Mapping[tuple[str, str], TableFiles]:
     cold = {(part.database, part.name): part for part in map(_cold_part, tables.values()) if part is not None}
     wanted = {**(tables if "files" in statement.needs or facts.plan_only else {}), **cold}
-    if not wanted:
+    if not any(table.has_snapshots for table in wanted.values()):
         return {}
     from hivedruid.actions.compacting.gather import gather_files
 
@@ -352,11 +352,14 @@ def _histories(
     facts: Facts,
     versioned: Container[tuple[str, str]],
 ) -> Mapping[tuple[str, str], TableHistory]:
+    is_own = bool(statement.needs & {"snapshots", "own snapshots"})
+    read = tables if is_own else {key: table for key, table in tables.items() if key in versioned}
+    if not any(table.has_snapshots for table in read.values()):
+        return {}
     from hivedruid.actions.snapshots.gather import gather_histories
 
-    if not statement.needs & {"snapshots", "own snapshots"}:  # time travel: EXPLAIN needs the snapshots, too
-        read = {key: table for key, table in tables.items() if key in versioned}
-        return gather_histories(read, replace(facts, plan_only=False)) if read else {}
+    if not is_own:  # time travel: EXPLAIN needs the snapshots, too
+        return gather_histories(read, replace(facts, plan_only=False))
     return gather_histories(tables, facts, only_own="own snapshots" in statement.needs)
 
 

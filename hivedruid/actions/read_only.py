@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.families import family_of
 from hivedruid.catalog.failures import read_only_home
+from hivedruid.catalog.metastore import creates_there
 from hivedruid.catalog.opening import is_shared
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import Statement, TableName
@@ -26,14 +26,13 @@ def refuse_changes(statement: Statement, tables: Mapping[tuple[str, str], Table]
     """Raises UnsupportedError, with the position of the name, and ExecutionError for a home that is read-only."""
     if not facts.plan_only and is_read_only(facts.home) and not is_shared(facts.catalog):
         _refuse_in_home(statement, tables, facts)
-    from hivedruid.parser.statements.partitioning import ExchangePartition
-    from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
-
     for name in _changed(statement, may_drop=creates_there(facts.settings)):
         table = tables.get(((name.database or facts.database).lower(), name.name.lower()))
         if table is not None and table.iceberg is not None:
             _check_iceberg(statement, table, name.span)
         if table is not None and table.metastore:
+            from hivedruid.parser.statements.partitioning import ExchangePartition
+            from hivedruid.parser.statements.writing import ChangeRows, Insert, Merge
             from hivedruid.tables.metastore_tables import is_iceberg_of_metastore
 
             if isinstance(statement, ChangeRows | Merge) and not table.is_view:

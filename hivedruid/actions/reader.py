@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from hivedruid.actions.ddl.in_metastore import creates_there
 from hivedruid.actions.facts import Facts
 from hivedruid.catalog.databases import DatabaseDetails, details_of
 from hivedruid.catalog.functions import Functions, UserFunction, named
+from hivedruid.catalog.metastore import creates_there
 from hivedruid.catalog.names import with_field_names
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import LOOSE_FILES, Table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -61,6 +60,8 @@ class UserFunction:
     def spark_name(self) -> str:
         """Its name in Spark, which differs for another definition. A Python file counts by its content."""
         counted = replace(self, database="", resources=self.resources if self.language == "java" else ())
+        import hashlib
+
         digest = hashlib.sha256(_definition(counted).encode()).hexdigest()[:8]
         prefix = DETERMINISTIC_PREFIX if self.is_deterministic else VARYING_PREFIX
         prefix = JAVA_PREFIXES[self.kind] if self.language == "java" else prefix

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from hivedruid.lazy_dataclass import dataclass
@@ -38,6 +37,8 @@ class IcebergPlace:
         each table."""
         if self.catalog_name:
             return self.catalog_name
+        from hashlib import sha256
+
         digest = sha256(json.dumps([self.type, *self.properties]).encode()).hexdigest()
         return f"iceberg_{digest[:12]}"
 

@@ -22,6 +22,14 @@ def table_id(stored: StoredTable) -> str:
     return f"{_ID}{stored.id}-{stored.database}.{stored.name}"
 
 
+CATALOG = "hivedruid.catalog"
+
+
+def creates_there(settings: Mapping[str, str]) -> bool:
+    """Whether CREATE and DROP are about the Hive metastore."""
+    return settings.get(CATALOG) == "metastore"
+
+
 def is_in_metastore(table_id: str) -> bool:
     """Whether an id is that of a table in a Hive metastore."""
     return table_id.startswith(_ID)

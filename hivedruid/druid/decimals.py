@@ -6,7 +6,6 @@ In a comparison with a constant only the sign matters, so constants are moved to
 from __future__ import annotations
 
 from decimal import Decimal
-from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from hivedruid.druid.syntax import decimal_digits
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, walk
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from hivedruid.druid.expressions import DruidExpressions
 
 MAX_PRECISION = 38
@@ -100,6 +101,8 @@ def solved_comparison(rex: Call) -> Call:
     if line is None or not line[1]:
         return rex
     base, slope, offset = line
+    from fractions import Fraction
+
     constant = (Fraction(right.value) - offset) / slope
     below = floor(constant)
     value = Decimal(below) if constant == below else Decimal(below) + Decimal("0.5")
@@ -110,6 +113,8 @@ def solved_comparison(rex: Call) -> Call:
 
 def _line(rex: Rex) -> tuple[Rex, Fraction, Fraction] | None:
     """An integer, and its factor and offset in an expression without rounding."""
+    from fractions import Fraction
+
     if rex.type.is_integer and not isinstance(rex, Literal):
         return rex, Fraction(1), Fraction(0)
     if not isinstance(rex, Call) or rex.op not in ("+", "-", "*") or rex.type.params[0] >= MAX_PRECISION:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from decimal import Decimal
-from fractions import Fraction
 
 from sqlglot import exp
 
@@ -66,6 +65,8 @@ def _rounded(rex: Literal, number: float | Decimal | None) -> Literal:
 
 def nearest(number: float | Decimal) -> float:
     """The FLOAT nearest to a number; of two equally near the even one."""
+    from fractions import Fraction
+
     double = float(number)
     (single,) = struct.unpack("f", struct.pack("f", double))
     error = Fraction(number) - Fraction(double)

@@ -45,14 +45,14 @@ _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")
 @cache
 def zone_of(name: str) -> tzinfo | None:
     """The time zone of an IANA name, `Z`, or an offset such as +05:30; None if there is no such zone."""
-    import zoneinfo
-
     if name.upper() in ("Z", "UTC", "GMT"):
         return UTC
     offset = _OFFSET.fullmatch(name)
     if offset:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
+    import zoneinfo
+
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

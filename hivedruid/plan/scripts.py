@@ -10,7 +10,6 @@ from hivedruid.catalog import types as t
 from hivedruid.catalog.types import HiveType
 from hivedruid.errors import SemanticError, UnsupportedError
 from hivedruid.plan.nodes import Script, Transform
-from hivedruid.tables.metastore_tables import parsed_type
 
 if TYPE_CHECKING:
     from hivedruid.plan.build import Builder
@@ -178,6 +177,8 @@ def _columns(
             "TRANSFORM must be the only item of SELECT", span=builder.span(e.expressions[1]),
             hint="add its columns to the arguments of TRANSFORM, and to AS (…)",
         )  # fmt: skip
+    from hivedruid.tables.metastore_tables import parsed_type
+
     types: list[HiveType] = []
     for each in schema.expressions:
         kind = each.args.get("kind") if isinstance(each, exp.ColumnDef) else None

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.errors import SemanticError, Span, UnsupportedError
-from hivedruid.parser.statements.ddl import Property
 
 if TYPE_CHECKING:
     from hivedruid.parser.statements.ddl import Clause, CreateTable
@@ -50,6 +49,8 @@ def placed(
         layout = statement.partitioned_by is not None and not statement.partitioned_by.at_end
         if statement.location is None or transactional or layout or statement.ordered_by is not None:
             return statement, None
+        from hivedruid.parser.statements.ddl import Property
+
         purge = () if PURGE in given else (Property(PURGE, "true"),)
         statement = replace(statement, external=True, properties=(*statement.properties, *purge))
         text = "the table is external because it has a LOCATION; DROP TABLE deletes its files, as in Hive"

@@ -6,18 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hivedruid.actions.snapshot import Snapshot
-from hivedruid.catalog.metastore import URIS
+from hivedruid.catalog.metastore import CATALOG, URIS, creates_there
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.tables.iceberg_databases import placed_in
-
-CATALOG = "hivedruid.catalog"
-
-
-def creates_there(settings: Mapping[str, str]) -> bool:
-    """Whether CREATE and DROP are about the Hive metastore."""
-    return settings.get(CATALOG) == "metastore"
 
 
 def place(settings: Mapping[str, str], span: Span | None) -> str:
