@@ -124,9 +124,8 @@ def run(home: Path, rounds: int, with_spark: bool) -> None:
     for each in chosen:
         ratio = median[each.name] / median[each.beside]
         verdict = "met" if ratio <= each.goal else "missed"
-        print(
-            f"{each.name:40} {median[each.name] * 1e3:7.0f} ms  {ratio:5.2f} x {each.beside}, goal {each.goal}: {verdict}"
-        )
+        took = f"{median[each.name] * 1e3:7.0f} ms  {ratio:5.2f} x {each.beside}"
+        print(f"{each.name:40} {took}, goal {each.goal}: {verdict}")
 
 
 def main() -> None:

@@ -17,9 +17,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from importlib import import_module, metadata
 from itertools import count
 from pathlib import Path
-from threading import RLock
+from threading import RLock, Thread
 from time import sleep, time
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -277,6 +278,7 @@ def _own(
         archive = archives.archive_path(java, classes) if launch.is_local(settings) else None
         configuration = launch.configuration(required, java, classes, idle=idle, log=log, archive=archive)
         progress(text)
+        Thread(target=_import_client).start()  # it takes half a second, in which the JVM starts
         return server.start(where, configuration, secrets.token_urlsafe(32))
 
     with server.running_server(where, wanted, begin, progress=progress) as known:
@@ -289,10 +291,8 @@ def _libraries(settings: Mapping[str, str]) -> Sequence[artifacts.Artifact]:
 
 
 def version() -> str:
-    """The versions that a server must have to be used by this process."""
-    from pyspark.version import __version__ as pyspark
-
-    return f"hivedruid {VERSION}, pyspark {pyspark}"
+    """The versions that a server must have to be used by this process. Importing pyspark would take 0.2 s."""
+    return f"hivedruid {VERSION}, pyspark {metadata.version('pyspark')}"
 
 
 def _private_folder() -> Path:
@@ -421,6 +421,12 @@ def _open(
     spark = open_session(own.port, own.token, isolated=isolated)
     session, user = spark.client._session_id, spark.client._user_id or ""
     return spark, server.ClientMark(server.Files(where), session, user, owner)
+
+
+def _import_client() -> None:
+    with suppress(ImportError):  # the session reports it
+        _silence()
+        import_module("hivedruid.spark.client")
 
 
 def _silence() -> None:
