@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.catalog.table import TIME_COLUMN, Table
 from hivedruid.catalog.types import BIGINT, HiveType
-from hivedruid.cells import double_text, float_text
 from hivedruid.druid import granularities
 from hivedruid.druid.interval_sets import merged
 from hivedruid.errors import ExecutionError
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.evaluation.numbers import single
+from hivedruid.java_numbers import double_text, float_text
 from hivedruid.jobs.staged import NumberType, StagedRows, Sum, granularity_of, summed_fields
 from hivedruid.plan.fold import wrap
 from hivedruid.staging_folder import no_time, prepare
