@@ -44,7 +44,8 @@ def written(action: Action) -> Iterator[str]:
     """A line for each write of an action, which begins with the engine that does it."""
     if isinstance(action, IngestDruid):
         kind = "appends the rows to" if action.replaces == "nothing" else "replaces rows of"
-        yield f"Druid {kind} data source {action.table.data_source} with one index_parallel task"
+        built = ", in segments that Spark builds" if action.segments is not None else ""
+        yield f"Druid {kind} data source {action.table.data_source}{built}"
         if action.cold is not None:
             yield f"Spark {'adds rows to' if action.cold.removal is None else 'deletes rows of'} the cold part"
     elif isinstance(action, WriteTable):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hivedruid import parser
 from hivedruid.actions.brief import brief
 from hivedruid.actions.brief import native as line
-from hivedruid.actions.select.build import build
+from hivedruid.actions.build import build
+from hivedruid.engine.capabilities import SegmentRoot
 from hivedruid.script import SourceStatement
 from tests.support.planning import native, snapshot
 
@@ -36,6 +39,21 @@ def test_statements_that_are_evaluated_locally_have_a_line() -> None:
     assert scanned == ["evaluated locally over a native query: scan over events"]  # not the limit of local evaluation
     counts = "SELECT a, count(*) FROM (SELECT explode(array(1, 2)) AS a) x GROUP BY a"
     assert planned(counts) == ["evaluated locally: no query is sent"]
+
+
+@pytest.mark.parametrize(
+    ("way", "line"),
+    [
+        ("native", "Druid appends the rows to data source events"),  # the embedded store has no tasks
+        ("segments", "Druid appends the rows to data source events, in segments that Spark builds"),
+    ],
+)
+def test_a_write_says_who_builds_the_segments(way: str, line: str) -> None:
+    statement = parser.parse(SourceStatement("INSERT INTO ev SELECT * FROM ev"))
+    root = SegmentRoot("/deep-storage") if way == "segments" else None
+    settings = {**snapshot().settings, "hivedruid.druid.write": way}
+    home = replace(snapshot(), settings=settings, segment_root=root)
+    assert brief(build(statement, home).actions)[-1] == line
 
 
 def planned(sql: str) -> list[str]:
