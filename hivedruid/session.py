@@ -27,7 +27,6 @@ from hivedruid.errors import (
     SparkOptimizerError,
     TableNotFound,
     TiersChangedError,
-    did_you_mean,
 )
 from hivedruid.hive_settings import mapped, noted_once, with_mapped
 from hivedruid.locations import anchored
@@ -254,9 +253,11 @@ class Session:
         try:
             yield
         except TableNotFound as error:
+            from hivedruid.actions.loose_files import meant
+
             if problem := self._catalogs.names.problem:
                 raise problem.at(error.span) from None
-            error.hint = did_you_mean(error.name, self.catalog.table_names(error.database)) or error.hint
+            error.hint = meant(error, self.catalog.table_names(error.database)) or error.hint
             raise
 
     def _run(self, parsed: Statement, snapshot: Snapshot, query_id: str) -> Result:
@@ -318,11 +319,9 @@ class Session:
         answer = execute([a.names_only for a in built.actions if a.names_only], self._get_services(), "", lambda _: ())
         first = mask_text(parsed.source.text.strip()).partition("\n")[0]
         heading = f"-- {parsed.source.file or 'line'}:{parsed.source.line}: {first}"
-        return (
-            answer
-            if answer.columns
-            else _redacted(text_result("Plan", "\n".join(["", heading, *user_level(built, self.settings)])))
-        )
+        if answer.columns:
+            return answer
+        return _redacted(text_result("Plan", "\n".join(["", heading, *user_level(built, self.settings)])))
 
     def _note_facts(self, snapshot: Snapshot) -> None:
         """Print notes about facts that affect the plan or the result."""

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.catalog.table import COPIED, LOOSE_FILES, Column, Table
-from hivedruid.errors import HiveDruidError, SemanticError, UnreadableFileError, UnsupportedError, did_you_mean
+from hivedruid.errors import (
+    HiveDruidError,
+    SemanticError,
+    TableNotFound,
+    UnreadableFileError,
+    UnsupportedError,
+    did_you_mean,
+)
 from hivedruid.filesystems import local_path
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.parser.loose_files import stem
@@ -274,6 +281,14 @@ def ending_of(path: str) -> str | None:
     plain = name.removesuffix(_COMPRESSED)
     ending = next((each for each in FORMATS if plain.endswith(each)), None)
     return ending if ending is not None and (plain == name or FORMATS[ending].is_text) else None
+
+
+def meant(error: TableNotFound, tables: Iterable[str]) -> str | None:
+    """The hint with the closest of the tables, or with quotes for `FROM orders.csv`, which names the table csv of a
+    database; None if it is neither."""
+    is_file = f".{error.name}" in FORMATS
+    in_quotes = f"a file is written in quotes: '{error.database}.{error.name}'" if is_file else None
+    return did_you_mean(error.name, tables) or in_quotes
 
 
 def _format(path: str) -> _Format:

@@ -258,3 +258,12 @@ def test_the_addresses_of_hives_druid_handler_are_used(tmp_path: Path) -> None:
     assert [note.partition(" sets ")[2] for note in notes] == ["druid.url", "druid.overlord.url"]
     with Session(tmp_path, hiveconf={**given, "druid.url": "http://other"}) as session:
         assert session.settings["druid.url"] == "http://other"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("orders.csv", "a file is written in quotes: 'orders.csv'"), ("orders.old", "run SHOW TABLES to list the tables")],
+)
+def test_a_file_without_quotes(tmp_path: Path, name: str, hint: str) -> None:
+    with Session(tmp_path) as session:
+        assert failed(session, f"SELECT * FROM {name}").hint == hint
