@@ -163,10 +163,10 @@ def job(
     start.
     """
     with _service(settings, home, libraries=libraries, hive=hive, progress=progress) as (where, own):
-        progress("")
         with _changing:
             isolated = isolated or own is None or not launch.is_local(settings)
             client = _client(where, own, settings, (home, name), owner, isolated=isolated)
+        progress("")
         tag = f"hivedruid-{uuid4().hex}"
         client.spark.addTag(tag)
         try:

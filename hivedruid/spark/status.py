@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -33,8 +33,16 @@ class _Report:
         self._details = details
         self._progress = progress
         self._begun = monotonic()
+        self._line = Lock()
         self.shown = False
         self.waiting_since: float | None = None
+
+    def wait_for_stages(self) -> None:
+        """Show what happens before the first stage, which takes as long as the stages if Spark has just started."""
+        with self._line:
+            if not self.shown:
+                self.shown = True
+                self._progress("Spark: planning the job")
 
     def show(self, stages: Iterable[Any] | None, inflight_tasks: int = 0, *, done: bool, **_: object) -> None:
         every = list(stages or ())
@@ -45,10 +53,11 @@ class _Report:
             self.waiting_since = monotonic()
         if done or not active or monotonic() - self._begun < PROGRESS_AFTER:
             return
-        self.shown = True
         share = 100 * sum(s.num_completed_tasks for s in active) // max(1, sum(s.num_tasks for s in active))
         number, seconds = len(every) - len(active) + 1, monotonic() - self._begun
-        self._progress(f"Spark: stage {number}/{len(every)}, {share} %{self._details()} ({seconds:.0f} s)")
+        with self._line:
+            self.shown = True
+            self._progress(f"Spark: stage {number}/{len(every)}, {share} %{self._details()} ({seconds:.0f} s)")
 
 
 @contextmanager
@@ -63,19 +72,22 @@ def shown(
     report, over = _Report(details, progress), Event()
 
     def watch() -> None:
-        while not over.wait(_PAUSE):
+        if not over.wait(PROGRESS_AFTER):
+            report.wait_for_stages()
+        while other_machines(settings) and not over.wait(_PAUSE):
             since = report.waiting_since
             if since is not None and monotonic() - since > WAITING:
                 note(_without_cores(settings))
                 return
 
     spark.registerProgressHandler(report.show)
-    if other_machines(settings):
-        Thread(target=watch, name="spark-waiting", daemon=True).start()
+    watching = Thread(target=watch, name="spark-waiting", daemon=True)
+    watching.start()
     try:
         yield
     finally:
         over.set()
+        watching.join()
         spark.removeProgressHandler(report.show)
         if report.shown:
             progress("")

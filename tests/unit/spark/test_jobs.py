@@ -299,6 +299,7 @@ def test_progress(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "PROGRESS_AFTER", 0.0)
     home.query("SELECT count(*) FROM range(0, 60000, 1, 60) WHERE reflect('java.lang.Thread', 'sleep', 0L) IS NULL")
     home.query("SELECT sum(hash(sha2(CAST(id AS STRING), 512))) FROM range(0, 6000000, 1, 60)")
+    assert "Spark: planning the job" in home.statuses
     assert any(line.startswith("Spark: stage ") and line.endswith(" s)") for line in home.statuses)
     assert home.statuses[-1] == ""
 
