@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter, get_common_complete_suffix
@@ -21,7 +23,7 @@ from hivedruid.repl.commands import FILE, find
 from hivedruid.repl.completion import Names, complete
 from hivedruid.repl.elsewhere import NamesElsewhere
 from hivedruid.repl.history import History, StatementLexer
-from hivedruid.repl.shell import Shell, head, is_finished, place
+from hivedruid.repl.shell import UNFINISHED, Shell, head, is_finished, is_meant_for_prompt, place
 from hivedruid.versions import VERSION
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def run_repl(session: Session, history: Path, output: Output, diagnostics: Diagn
     `history` is the history file. Raises UsageError if it cannot be written.
     """
     completer = SqlCompleter(session)
-    prompt = _prompt_session(completer, history)
+    prompt = _prompt_session(completer, history, diagnostics)
     shell = Shell(session, output, diagnostics)
     diagnostics.info(f"hivedruid {VERSION} - statements end with ; - Tab: complete - \\?: help - Ctrl-D: leave")
     diagnostics.info(place(session))
@@ -80,7 +82,7 @@ def _load_vocabulary(app: Application[str]) -> None:
     Thread(target=vocabulary.load, name="completion").start()
 
 
-def _prompt_session(completer: SqlCompleter, history: Path) -> PromptSession[str]:
+def _prompt_session(completer: SqlCompleter, history: Path, diagnostics: Diagnostics) -> PromptSession[str]:
     keys = KeyBindings()
 
     @keys.add("enter", filter=~is_searching)  # in a search, Enter accepts the match (prompt_toolkit's binding)
@@ -91,7 +93,10 @@ def _prompt_session(completer: SqlCompleter, history: Path) -> PromptSession[str
         elif is_finished(buffer.text):
             buffer.validate_and_handle()
         else:
+            line = buffer.document.current_line
             buffer.insert_text("\n")
+            if is_meant_for_prompt(line):
+                run_in_terminal(partial(diagnostics.note, UNFINISHED))
 
     @keys.add("tab", filter=~is_searching)
     def _(event: KeyPressEvent) -> None:

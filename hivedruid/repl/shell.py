@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hivedruid.errors import HiveDruidError, UsageError
-from hivedruid.repl.commands import Command, listing, parse_command
+from hivedruid.repl.commands import Command, find, listing, parse_command
 from hivedruid.repl.display import Display, screen_size
 from hivedruid.run import Output, Writer, run_text
 from hivedruid.script import is_complete, split
@@ -35,6 +35,7 @@ Tab: complete - Ctrl-R: search history - Ctrl-C: clear the line, cancel a statem
 """
 WATCH_SECONDS = 2.0
 VERTICAL = "\\G"
+UNFINISHED = "this line belongs to the statement above, which has no ; yet: Ctrl-C drops it"
 _EXIT = ("exit", "quit", ":q")
 _HELP = ("help", "?", "\\h", ":help")
 
@@ -42,6 +43,12 @@ _HELP = ("help", "?", "\\h", ":help")
 def is_finished(text: str) -> bool:
     """Whether Enter runs an input, in place of beginning a new line."""
     return not text.strip() or is_command(text) or _word(text) in _EXIT + _HELP or _is_complete(text)
+
+
+def is_meant_for_prompt(line: str) -> bool:
+    """Whether a further line of a statement is a word or a command of the prompt."""
+    words = line.split()
+    return bool(words) and (_word(line) in _EXIT + _HELP or (line[0] in "\\." and find(words[0]) is not None))
 
 
 def is_command(text: str) -> bool:

@@ -117,6 +117,17 @@ def test_a_statement_of_several_lines_is_found_by_its_second_line(prompt: Prompt
     assert prompt.lines[-3] == f"{PROMPT} SELECT 1 AS one,"
 
 
+@pytest.mark.parametrize("line", ["quit", ".tables"])
+def test_a_command_in_an_unfinished_statement(line: str, prompt: Prompt) -> None:
+    prompt.ready()
+    prompt.send("SHOW DATABASES\r")
+    prompt.wait(lambda lines: lines[-1].strip() == ">")
+    prompt.send(f"{line}\r")
+    prompt.wait(lambda lines: any(each.endswith("no ; yet: Ctrl-C drops it") for each in lines))
+    prompt.send("\x03")
+    assert "| default       |" in prompt.run("SHOW DATABASES;")
+
+
 @pytest.mark.parametrize("word", ["help", "?", "HELP;"])
 def test_help(word: str, prompt: Prompt) -> None:
     prompt.ready()
