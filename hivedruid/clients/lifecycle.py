@@ -476,7 +476,11 @@ class _Running:
         fails = bool(status.errors) and status.detailed_state != "RUNNING"
         if self.fails.is_over(fails) or (fails and status.state.startswith("UNHEALTHY")):
             message = status.errors[-1].message
-            hint = f"the supervisor keeps trying; STOP INGESTION {table} stops it"
+            brokers = self.runner.change.table.properties["kafka.bootstrap.servers"]
+            hint = (
+                f"check kafka.bootstrap.servers ({brokers}); the supervisor keeps trying, SHOW PROBLEMS shows what is"
+                f" wrong, STOP INGESTION {table} stops it"
+            )
             if names_expired_offset(message):
                 hint = f"RESET INGESTION {table} TO EARLIEST continues at the first records that Kafka has"
             raise DruidError(f"Druid cannot ingest {table}: {message}", hint=hint)

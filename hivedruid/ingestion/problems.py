@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from hivedruid.catalog.properties import has_ingestion
 from hivedruid.ingestion.compare import Difference
-from hivedruid.ingestion.model import Partition, Task
+from hivedruid.ingestion.model import Partition, Supervisor, Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import Ingestion, Overview, moment
 from hivedruid.ingestion.reading import RECOVERED, RULES_OF_READING, topic_not_found
@@ -36,7 +36,7 @@ def problems(overview: Overview) -> tuple[Problem, ...]:
     result = [problem for rule in RULES for problem in rule(overview)]
     for one in overview.ingestions:
         result += [problem for rule in RULES_OF_OWNERS for problem in rule(one, overview)]
-        result += [problem for rule in RULES_OF_TASKS for problem in rule(one, overview)] or _unhealthy(one)
+        result += [problem for rule in RULES_OF_TASKS for problem in rule(one, overview)] or _unhealthy(one, overview)
         result += [problem for rule in RULES_OF_READING for problem in rule(one, overview)]
     return tuple(map(shown, result))
 
@@ -259,10 +259,10 @@ def _unread_partitions(one: Ingestion, _: Overview) -> Iterator[Problem]:
         yield Problem(one.name, "partitions not read yet", cause, evidence, statement("HANDOFF", one))
 
 
-def _unhealthy(one: Ingestion) -> list[Problem]:
+def _unhealthy(one: Ingestion, overview: Overview) -> list[Problem]:
     """The supervisor's own state, if no other rule explains the problem."""
     supervisor = one.supervisor
-    if supervisor is None or supervisor.suspended:
+    if supervisor is None or supervisor.suspended or _has_no_kafka(supervisor, overview):
         return []
     is_idle = one.status is not None and bool(one.status.errors) and not one.running and not one.waiting
     if supervisor.healthy and supervisor.detailed_state not in _BAD_STATES and not is_idle:
@@ -271,6 +271,13 @@ def _unhealthy(one: Ingestion) -> list[Problem]:
     cause = error[1] if error is not None else "the supervisor gives no reason"
     evidence = f"{supervisor.state}, {supervisor.detailed_state}" + (f", last error {error[0]}" if error else "")
     return [Problem(one.name, "unhealthy", cause, evidence, show_tasks(one))]
+
+
+def _has_no_kafka(supervisor: Supervisor, overview: Overview) -> bool:
+    """Whether the supervisor does not reach a Kafka that this machine does not reach, either."""
+    brokers = (supervisor.io_config.get("consumerProperties") or {}).get("bootstrap.servers")
+    is_away = any(one.service == f"Kafka at {brokers}" for one in overview.unreachable)
+    return is_away and supervisor.detailed_state in _BAD_STATES | {"CONNECTING_TO_STREAM"}
 
 
 _BAD_STATES = frozenset({"UNABLE_TO_CONNECT_TO_STREAM", "LOST_CONTACT_WITH_STREAM"})

@@ -63,6 +63,12 @@ def local_start(problem: Problem, down: Mapping[str, str], command: str) -> Prob
     return replace(problem, repair=f"-- $ {command}") if is_local else problem
 
 
+def pasted(problem: Problem) -> Problem:
+    """The problem with a repair that runs when it is pasted at a prompt: statements end with `;`, comments do not."""
+    repair = problem.repair
+    return problem if not repair or repair.startswith("--") else replace(problem, repair=f"{repair.rstrip(';')};")
+
+
 def adopting(one: Ingestion) -> str:
     """The statement that makes a table with the spec of the supervisor, which can then stop and start it."""
     if one.supervisor is None:

@@ -135,8 +135,9 @@ def _check_topic(before: Table, after: Table, facts: IngestionFacts, span: Span 
     if topic_of(before) == topic_of(after) or not has_ingestion(after.properties) or not was_started:
         return False
     if not facts.has_no_topic and (facts.topic is None or not facts.topic.is_unwritten):
+        stores = "may store" if facts.topic is None else "stores"
         raise SemanticError(
-            f"Druid stores offsets of another topic for {before.full_name}, and would not publish records of the new"
+            f"Druid {stores} offsets of another topic for {before.full_name}, and would not publish records of the new"
             " topic",
             span=span,
             hint="CREATE TABLE … LIKE this one and set kafka.topic there, or DROP TABLE … PURGE and create it again",

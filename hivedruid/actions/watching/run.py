@@ -35,7 +35,7 @@ from hivedruid.errors import DruidError, Span
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.problems import problems
-from hivedruid.ingestion.repairs import COLUMNS, Problem, local_start
+from hivedruid.ingestion.repairs import COLUMNS, Problem, local_start, pasted
 from hivedruid.local.state import down
 from hivedruid.operations.change_store import Changes
 from hivedruid.plan.literals import rows_in_zone
@@ -198,7 +198,7 @@ def _elsewhere(services: Services) -> Iterator[Problem]:
 
 
 def problem_rows(listed: Iterable[Problem]) -> list[tuple[str, ...]]:
-    return [tuple(getattr(problem, name) for name in COLUMNS) for problem in listed]
+    return [tuple(getattr(each, name) for name in COLUMNS) for each in map(pasted, listed)]
 
 
 def _tasks(action: ListTasks, services: Services) -> Result:

@@ -16,7 +16,7 @@ from hivedruid.ingestion.model import (
 )
 from hivedruid.ingestion.overview import Ingestion, Unreachable
 from hivedruid.ingestion.problem_kinds import PROBLEMS
-from hivedruid.ingestion.repairs import local_start
+from hivedruid.ingestion.repairs import Problem, local_start, pasted
 from tests.unit.ingestion.world import ago, look, only, running, supervisor, table, task, with_status
 
 
@@ -123,6 +123,29 @@ def test_an_unhealthy_supervisor_says_why() -> None:
     assert only(replace(one, topic_problem="no topic")).problem == "topic not found"  # which is more specific
     both = look(replace(one, pending="START"))
     assert [problem.problem for problem in both] == ["interrupted", "unhealthy"]
+
+
+def test_a_supervisor_without_its_kafka_is_one_problem() -> None:
+    stuck = replace(supervisor(table()), detailed_state="CONNECTING_TO_STREAM")
+    one = with_status(
+        running(tasks=(), supervisor=stuck), errors=(SupervisorError(ago(seconds=10), "Timeout expired"),)
+    )
+    brokers = stuck.io_config["consumerProperties"]["bootstrap.servers"]
+    away = Unreachable(f"Kafka at {brokers}", "cannot reach Kafka", "check that it is running")
+    assert [each.problem for each in look(one, unreachable=(away,))] == ["unreachable"]
+    elsewhere = replace(away, service="Kafka at elsewhere:9092")
+    assert [each.problem for each in look(one, unreachable=(elsewhere,))] == ["unreachable", "unhealthy"]
+    reading = replace(one, supervisor=replace(stuck, detailed_state="RUNNING"))  # Druid's hosts do reach it
+    assert [each.problem for each in look(reading, unreachable=(away,))] == ["unreachable", "unhealthy"]
+
+
+def test_repairs_end_as_the_prompt_requires() -> None:
+    def repair(text: str) -> str:
+        return pasted(Problem("t", "unhealthy", "", "", text)).repair
+
+    assert repair("SHOW TASKS FOR t") == "SHOW TASKS FOR t;"
+    assert repair("START INGESTION t; SUSPEND INGESTION t") == "START INGESTION t; SUSPEND INGESTION t;"
+    assert repair("-- $ hivedruid local up") == "-- $ hivedruid local up"
 
 
 def test_a_supervisor_that_counts_as_healthy_and_makes_no_task() -> None:
