@@ -7,7 +7,7 @@ import re
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError as SqlglotParseError
 
-from hivedruid.errors import ParseError
+from hivedruid.errors import ParseError, did_you_mean
 from hivedruid.parser.cast_formats import with_cast_formats
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
@@ -136,7 +136,20 @@ def _parse_error(source: SourceStatement, tokens: list[Token], error: SqlglotPar
             message = f"expected {expected}, found the end of the statement"
             return ParseError(message, span=source.span(len(source.text)))
         return ParseError(f"expected {expected}, found {describe(source, token)}", span=span_of(source, token))
-    return ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token))
+    hint = _misspelt_clause(tokens, token) if token is not None else None
+    return ParseError(f"unexpected {describe(source, token)}", span=span_of(source, token), hint=hint)
+
+
+_CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "LATERAL")
+
+
+def _misspelt_clause(tokens: list[Token], token: Token) -> str | None:
+    """The hint for an unexpected WHRE, and for the t of `SELECT a FORM t`, where FORM is read as an alias."""
+    place = tokens.index(token)
+    words = [
+        each.text.upper() for each in (token, *tokens[max(0, place - 1) : place]) if each.token_type == TokenType.VAR
+    ]
+    return next(filter(None, (did_you_mean(word, _CLAUSES) for word in words)), None)
 
 
 def _is_open(tokens: list[Token]) -> bool:

@@ -123,6 +123,13 @@ def test_a_long_condition_is_no_problem() -> None:
     assert one("SELECT a FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(800))).expression
 
 
+def test_did_you_mean_for_a_clause() -> None:
+    """FORM is an alias to the parser, which reports the word after it."""
+    assert refused("SELECT id, city FORM trips").hint == "did you mean 'FROM'?"
+    assert refused("SELECT id FROM trips t WHRE id = 1").hint == "did you mean 'WHERE'?"
+    assert refused("SELECT id x y FROM trips").hint is None
+
+
 def test_did_you_mean_for_the_first_word() -> None:
     assert refused("SELEC a").hint == "did you mean 'SELECT'?"
     assert refused("CRETE TABLE t (a int)").hint == "did you mean 'CREATE'?"
