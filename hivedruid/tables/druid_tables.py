@@ -104,7 +104,10 @@ def check_column(column: Column, span: Span | None, sketches: Collection[str] = 
             raise SemanticError(
                 f"column '{TIME_COLUMN}' has type {column.type}",
                 span=span,
-                hint="it must be timestamp or timestamp with local time zone",
+                hint=(
+                    "it must be timestamp or timestamp with local time zone; CAST(… AS TIMESTAMP) converts text, with"
+                    " FORMAT 'dd.mm.yyyy' also in other formats"
+                ),
             )
         return
     if column.type == array_of(STRING) or kind in _ALLOWED or column.name in sketches:
