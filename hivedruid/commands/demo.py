@@ -21,7 +21,7 @@ def demo(home: Path | None, *, no_prompt: bool) -> int:
     """Load 39,244 edits of Wikipedia into the embedded store and query them, then open a prompt.
 
     Each statement is printed with its plan (->) and its result. The sample is downloaded once (7 MB). The load runs on
-    Spark, which requires Java 17.
+    Spark, which requires Java 17 to 23.
 
     Exit codes: 0 success, 1 failure, 2 usage error, 3 download or Java unavailable, 130 interrupted.
     """

@@ -11,7 +11,7 @@ import click
 from hivedruid.cli import cli
 from tests.support.pages import ROOT
 
-OTHERS = ("cat", "export", "unset", "hive", "spark-submit", "eval", "man")
+OTHERS = ("cat", "python3", ".", "export", "unset", "hive", "spark-submit", "eval", "man")
 """Programs whose options are not checked."""
 PACKAGES = ("apache-superset", "flask-caching", "cachetools", "sqlalchemy", "numpy", "pandas", "pyarrow")
 """Packages of others that the docs install."""
