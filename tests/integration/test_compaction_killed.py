@@ -107,7 +107,7 @@ def test_before_the_first_task_and_between_tasks(home: IngestionHome) -> None:
     assert life.kill(SUBMIT).effects.count(SUBMIT) == 1
     (job,) = life.jobs()
     (problem,) = [row for row in home.run("SHOW PROBLEMS") if row["problem"] == "job interrupted"]
-    assert problem["repair"] == f"RESUME JOB '{job['id']}'"
+    assert problem["repair"] == f"RESUME JOB '{job['id']}';"
     home.run(problem["repair"])
     assert home.notes[-2] == f"default.{life.name} was compacted; its rows before and after were not compared"
     assert home.notes[-1].startswith("1 of 2 tasks were not submitted: rerun ALTER TABLE")

@@ -84,7 +84,7 @@ def test_a_supervisor_of_several_topics(foreign: Foreign, topics: Topics) -> Non
     pattern = f"{prefix}[ab]_\\w+"
     theirs = foreign.post(["id"], topicPattern=pattern)
     repair = home.repaired(theirs, "no table")["repair"]
-    assert repair == f"CREATE EXTERNAL TABLE `{theirs}` FROM SUPERVISOR '{theirs}'"
+    assert repair == f"CREATE EXTERNAL TABLE `{theirs}` FROM SUPERVISOR '{theirs}';"
     created = home.session.catalog.get("default", theirs)
     assert created.properties["druid.kafka.ingestion.topicPattern"] == pattern
     assert "kafka.topic" not in created.properties

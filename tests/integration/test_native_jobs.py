@@ -63,7 +63,7 @@ def test_a_task_that_fails_is_submitted_again(stage: Stage, tmp_path: Path) -> N
         assert (failed["state"], failed["running"]) == ("staged", "no")
         assert failed["error"]
         problems = [row for row in run(session, "SHOW PROBLEMS") if row["subject"] == job["table"]]
-        assert [(row["problem"], row["repair"]) for row in problems] == [("job failed", resume)]
+        assert [(row["problem"], row["repair"]) for row in problems] == [("job failed", f"{resume};")]
         shutil.move(hidden, home / "staging" / job["id"])
         run(session, resume)
         life.check(session, home, [0, 1, 2])

@@ -47,10 +47,10 @@ def test_problems_of_the_home(session: Session) -> None:
     """Every interrupted change and job is listed, with the statement that ends it."""
     found = problems(session)
     assert {subject: repair for (subject, problem), repair in found.items() if problem == "interrupted"} == {
-        "default.resetting": "RESET INGESTION default.resetting TO EARLIEST",
-        "default.rolling_back": "START INGESTION default.rolling_back",
-        "default.starting": "START INGESTION default.starting",
-        "default.stopping": "STOP INGESTION default.stopping",
+        "default.resetting": "RESET INGESTION default.resetting TO EARLIEST;",
+        "default.rolling_back": "START INGESTION default.rolling_back;",
+        "default.starting": "START INGESTION default.starting;",
+        "default.stopping": "STOP INGESTION default.stopping;",
     }
     assert {subject for subject, problem in found if problem == "not running"} == {
         "default.altered", "default.running", "default.suspended",

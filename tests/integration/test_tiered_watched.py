@@ -128,12 +128,16 @@ def test_data_sources(session: Session) -> None:
 
 def test_problems_and_their_repairs(session: Session) -> None:
     (row,) = run(session, "SHOW PROBLEMS")
-    assert (row["subject"], row["problem"], row["repair"]) == ("default.t", "archive behind", "ARCHIVE TABLE default.t")
+    assert (row["subject"], row["problem"], row["repair"]) == (
+        "default.t",
+        "archive behind",
+        "ARCHIVE TABLE default.t;",
+    )
     run(session, row["repair"])
     assert run(session, "SHOW PROBLEMS") == []
     in_spark(session, "INSERT INTO {t} VALUES (TIMESTAMP_NTZ '2026-01-01 00:00:00', 9, NULL)")
     (row,) = run(session, "SHOW PROBLEMS")
-    assert (row["problem"], row["repair"]) == ("cold part changed", "VERIFY TABLE default.t")
+    assert (row["problem"], row["repair"]) == ("cold part changed", "VERIFY TABLE default.t;")
     assert {row["state"] for row in run(session, row["repair"])} == {"ok", "rows of no batch"}
 
 
