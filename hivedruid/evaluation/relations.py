@@ -200,11 +200,13 @@ class Evaluator:
         sides = [self.scope(side.columns) for side in (node.left, node.right)]
         left_keys = [compiled(a, sides[0]) for a, _ in pairs]
         right_keys = [compiled(b, sides[1]) for _, b in pairs]
-        both = self.scope((*node.left.columns, *node.right.columns))
-        conditions = [compiled(term, both) for term in rest]
+        both = (*node.left.columns, *node.right.columns)
+        of_both = self.scope(both) if rest else sides[0]
+        conditions = [compiled(term, of_both) for term in rest]
         plan = _JoinPlan(node.kind, left_keys, right_keys, conditions, len(node.left.columns), len(node.right.columns))
-        columns = node.left.columns if node.kind in ("semi", "anti") else (*node.left.columns, *node.right.columns)
-        if [c.id for c in node.columns] != [c.id for c in columns]:
+        columns = node.left.columns if node.kind in ("semi", "anti") else both
+        is_same = node.columns == columns  # quick, as most of the columns are the same objects
+        if not is_same and [c.id for c in node.columns] != [c.id for c in columns]:
             raise NotLocal("a join whose columns are not those of its inputs")
         return lambda: plan.rows(left(), right())
 

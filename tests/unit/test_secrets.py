@@ -228,6 +228,7 @@ CONTEXTS: dict[str, Callable[[str], str]] = {
     "Python": lambda text: repr({"note": text}),
     "SET": lambda text: f"SET a.b={text}",
     "comment": lambda text: f"-- {text}\nSELECT 1",
+    "a line of a plan": lambda text: f"Plan\n{' ' * 60}{json.dumps(text)}\n{' ' * 58}}}",
 }
 
 
@@ -237,6 +238,13 @@ def test_every_form_of_a_secret_is_found_in_every_context(context: str) -> None:
     assert all(CANARY in text for text in found)
     assert [text for text in found if CANARY in mask_text(text)] == []
     assert [text for text in found if CANARY in redact(text)] == []
+
+
+def test_secrets_have_their_positions_in_a_text_with_margins() -> None:
+    lines = (f"{' ' * depth}{line}" for depth in range(0, 300, 30) for line in ("{", "'a.password': 'hunter2',", "'b'"))
+    text = "\n".join(lines)
+    assert [text[start:end] for start, end in ranges(text, statement=False)] == ["hunter2"] * 10
+    assert redact(text) == text.replace("hunter2", MASK)
 
 
 @pytest.mark.parametrize("text", harmless())

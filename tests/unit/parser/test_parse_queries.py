@@ -47,6 +47,44 @@ def test_string_literals_mean_what_they_do_in_hive(text: str, value: str) -> Non
     assert literal.this == value
 
 
+LISTS = {
+    "numbers": ("a", "{n}"),
+    "texts": ("a", "'x{n}'"),
+    "two types": ("a", "{n}, 'x{n}', 1.5E{n}"),
+    "pairs": ("(a, b)", "({n}, 'x{n}')"),
+    "triples": ("(a, b, a)", "({n}, 'x{n}', {n})"),
+    "with an expression": ("a", "{n}, -{n}, {n}L, 'x' 'y'"),
+    "rows of several lengths": ("(a, b)", "({n}, 1), ({n}, 1, 2)"),
+}
+"""What is before IN, and a part of its list."""
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_long_list_has_the_tree_of_short_ones(name: str) -> None:
+    value, part = LISTS[name]
+    numbers = range(101, 271)
+    text = f"SELECT a FROM t WHERE {value} IN ({', '.join(part.format(n=n) for n in numbers)}) AND b IN (5)"
+    condition = one(text).expression.args["where"].this
+    short = [one(f"SELECT {value} IN ({part.format(n=n)}, 0)").expression.selects[0] for n in numbers]
+    assert condition.expression == one("SELECT b IN (5)").expression.selects[0]
+    assert condition.this.expressions == [item for each in short for item in each.expressions[:-1]]
+    assert all(item.parent is condition.this for item in condition.this.expressions)
+    for literal in condition.find_all(exp.Literal):
+        written = text[literal.meta["start"] : literal.meta["end"] + 1] if "start" in literal.meta else literal.name
+        assert literal.name in written.replace("'", "").replace(" ", "")
+
+
+@pytest.mark.parametrize("end", ["", ",", ", 5", ", )", ", (1)", "))", " 6)"])
+def test_the_error_after_a_long_list_is_that_after_a_short_one(end: str) -> None:
+    messages = set()
+    for number in (2, 200):
+        text = f"SELECT a FROM t WHERE a IN ({', '.join(str(n) for n in range(1000, 1000 + number))}{end}"
+        error = refused(text)
+        assert error.span is not None
+        messages.add((error.message, len(text) - error.span.column))
+    assert len(messages) == 1
+
+
 def test_zoned_timestamp_literal() -> None:
     text = "SELECT TIMESTAMPLOCALTZ '2010-01-01 00:00:00 US/Pacific', CAST(a AS TIMESTAMPLOCALTZ), b FROM t"
     first, second, last = one(text).expression.selects

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from hivedruid.actions.plan_text import json_lines
-from hivedruid.druid import sources
+from hivedruid.druid import filters, sources
+from hivedruid.plan.rex import Call, Rex
 from hivedruid.plan.split import druid_read, spark_job
 from tests.support.instructions import instructions
 from tests.support.planning import parse, plan
@@ -43,6 +44,8 @@ STATEMENTS = {
     ),
     "conditions on one column": ("SELECT city FROM ev WHERE {}", "clicks <> {n}", " AND ", 2.2, 300),
     "ranges of one column": ("SELECT city FROM ev WHERE {}", "(clicks < {n}0 OR clicks > {n}5)", " AND ", 2.2, 200),
+    "IN of two types": ("SELECT clicks FROM ev WHERE city IN ({})", "'c{n}', {n}", ", ", 2.1, 60),
+    "IN of pairs": ("SELECT imps FROM ev WHERE (city, clicks) IN ({})", "('c{n}', {n})", ", ", 2.1, 60),
     "scalar subqueries": (
         "SELECT city FROM ev WHERE {}", "clicks > (SELECT max(clicks) FROM ev WHERE city = 'c{n}')", " AND ", 2.1, 40
     ),
@@ -79,6 +82,21 @@ def test_the_work_grows_with_the_number_of_parts(name: str) -> None:
 def in_chain(name: str, number: int) -> str:
     around, part, between, _, _ = STATEMENTS[name]
     return around.format(parts(part, number, between))
+
+
+@pytest.mark.parametrize("name", ["IN of two types", "IN of pairs"])
+def test_each_comparison_of_a_list_is_rendered_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The conditions of a query stay, however often a rule changes the query."""
+    rendered: list[Rex] = []
+    render = filters._Filters._leaf
+
+    def noted(self: filters._Filters, rex: Call) -> filters.Filter:
+        rendered.append(rex)
+        return render(self, rex)
+
+    monkeypatch.setattr(filters._Filters, "_leaf", noted)
+    assert druid_read(plan(in_chain(name, 50))) is not None
+    assert len(rendered) == len(set(rendered)) == 100
 
 
 @pytest.mark.parametrize("name", ["EXISTS", "scalar subqueries"])
