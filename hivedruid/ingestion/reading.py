@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from hivedruid.catalog.properties import INGESTION_PREFIX, has_ingestion
+from hivedruid.catalog.properties import INGESTION_PREFIX, SPEC_PREFIX, has_ingestion
 from hivedruid.ingestion.model import RowCounts
 from hivedruid.ingestion.overview import SLOWEST, Ingestion, Overview, moment, parse_error_groups, parse_error_text
 from hivedruid.ingestion.repairs import Problem, adopting, name_of, reset, show_tasks, statement
@@ -183,22 +183,37 @@ def _without_properties(one: Ingestion, keys: Sequence[str]) -> str:
 
 def _corrected(one: Ingestion, part: str) -> str:
     """The statements that remove a filter, or what the place of an invalid expression names, from the table's
-    transformSpec, and read the topic again."""
+    transformSpec, and read the topic again. A table with the spec of another program submits its own first."""
     if one.table is None or not has_ingestion(one.table.properties):
         return _elsewhere(one, part)
-    key = f"druid.{part}"
-    given = json.loads(one.table.properties.get(key) or "{}")
-    if part != "transformSpec" or not isinstance(given, dict):
+    if part != "transformSpec":
         return f"DESCRIBE FORMATTED {name_of(one)}"
-    if key not in one.table.properties:
+    keys = [key for key in _TRANSFORM_SPECS if key in one.table.properties]
+    if not keys:
         return statement("START", one)
-    transforms = [item for item in given.get("transforms") or () if not _is_faulty(item)]
-    rest = {"transforms": transforms} if transforms else {}
-    if (filter_ := given.get("filter")) and _is_faulty(given) and not _is_faulty(filter_):
-        rest["filter"] = filter_
-    new = f"SET TBLPROPERTIES ({literal(key)} = {literal(json.dumps(rest))})" if rest else ""
-    change = new or f"UNSET TBLPROPERTIES ({literal(key)})"
-    return f"ALTER TABLE {name_of(one)} {change}; {reset(one)}"
+    change = _without_faults(keys[-1], json.loads(one.table.properties[keys[-1]]))
+    begin = () if one.started else (statement("START", one),)
+    return "; ".join((f"ALTER TABLE {name_of(one)} {change}", *begin, reset(one)))
+
+
+_PATH = f"{SPEC_PREFIX}dataSchema.transformSpec"
+_TRANSFORM_SPECS = ("druid.transformSpec", _PATH, f"{_PATH}.transforms", f"{_PATH}.filter")
+"""The properties with a transformSpec or a part of it; the last one that a table has is what the spec contains."""
+
+
+def _without_faults(key: str, given: Any) -> str:
+    """The change of a property that has a transformSpec, or a part of one."""
+    rest: Any = None
+    if isinstance(given, list):
+        rest = [item for item in given if not _is_faulty(item)]
+    elif isinstance(given, dict) and not key.endswith(".filter"):
+        transforms = [item for item in given.get("transforms") or () if not _is_faulty(item)]
+        rest = {"transforms": transforms} if transforms else {}
+        if (filter_ := given.get("filter")) and _is_faulty(given) and not _is_faulty(filter_):
+            rest["filter"] = filter_
+    if rest:
+        return f"SET TBLPROPERTIES ({literal(key)} = {literal(json.dumps(rest))})"
+    return f"UNSET TBLPROPERTIES ({literal(key)})"
 
 
 def _elsewhere(one: Ingestion, part: str) -> str:

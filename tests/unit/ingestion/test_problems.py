@@ -161,6 +161,32 @@ def test_expressions_of_others_that_druid_misreads() -> None:
     assert posted.repair == "START INGESTION default.wiki"
 
 
+FAULTY, GOOD = ({"type": "expression", "name": "v", "expression": text} for text in ("x = 3", "x == 3"))
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "change"),
+    [
+        (".filter", FAULTY, "UNSET TBLPROPERTIES (KEY)"),
+        (".transforms", [FAULTY], "UNSET TBLPROPERTIES (KEY)"),
+        (".transforms", [FAULTY, GOOD], f"SET TBLPROPERTIES (KEY = '{json.dumps([GOOD])}')"),
+        ("", {"filter": FAULTY, "transforms": [GOOD]}, f"SET TBLPROPERTIES (KEY = '{json.dumps({'transforms': [GOOD]})}')"),
+    ],
+)  # fmt: skip
+def test_a_misread_expression_of_an_adopted_spec(key: str, given: Any, change: str) -> None:
+    """It has a path in the table; the supervisor is that of another program until START submits the table's spec."""
+    name = f"druid.spec.dataSchema.transformSpec{key}"
+    spec = {key[1:]: given} if key else given
+    wiki = replace(table(), properties={**table().properties, name: json.dumps(given)})
+    one = running(table=wiki, supervisor=transformed(transforms=spec), started=False)
+    steps = (
+        f"ALTER TABLE default.wiki {change.replace('KEY', repr(name))}",
+        "START INGESTION default.wiki",
+        "RESET INGESTION default.wiki TO EARLIEST",
+    )
+    assert [each.repair for each in look(one) if each.problem == "invalid expression"] == ["; ".join(steps)]
+
+
 @pytest.mark.parametrize(
     ("spec", "cause", "repair"),
     [
