@@ -57,7 +57,7 @@ def test_during_a_read(brokers: TwoBrokers, session: Session, fault: Fault) -> N
     name = create(session, brokers.bootstrap, topic)
     assert total(session, name) == ALL
     fault.end()
-    until(lambda: brokers.leaders(topic) == {STAYS}, "the other broker leads the topic")
+    until(lambda: brokers.topics.leaders(topic) == {STAYS}, "the other broker leads the topic")
     assert total(session, name) == ALL  # a statement that begins without the broker
 
 
@@ -70,7 +70,7 @@ def test_during_a_write(brokers: TwoBrokers, session: Session, fault: Fault, sem
     run(session, f"INSERT INTO {target} (n) SELECT n FROM {source}")
     fault.end()
     assert total(session, target) == ALL
-    assert brokers.leaders(target) == {STAYS}
+    assert brokers.topics.leaders(target) == {STAYS}
 
 
 def test_during_a_stream(brokers: TwoBrokers, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_during_a_stream(brokers: TwoBrokers, tmp_path: Path) -> None:
         until(lambda: home.counts()[0] > 0, "the first batch")
         brokers.kill()
         home.send(1000)
-        assert brokers.leaders(topic) == {STAYS}
+        assert brokers.topics.leaders(topic) == {STAYS}
         home.run("WAIT STREAM s")
         assert home.counts() == home.expected
         home.run("STOP STREAM s")

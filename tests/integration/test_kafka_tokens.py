@@ -100,12 +100,11 @@ def test_reads_and_writes(
 def test_wrong_credentials(secured: Secured, session: Session, create: CreateTable) -> None:
     with token_endpoint("me", "another secret") as other:
         name = create(secured.sasl, secured.topics.new(RECORDS), with_tokens(other.url))
-        begun = monotonic()
         for statement in (f"SELECT n FROM {name}", f"INSERT INTO {name} (n) VALUES (1)"):
             with pytest.raises(KafkaError, match="refuses the client: HTTP status 401") as error:
                 run(session, statement)
             assert PASSWORD not in f"{error.value} {error.value.hint}"
-        assert monotonic() - begun < 20
+        assert other.refused < 10
     with pytest.raises(ConnectError, match="cannot reach the token endpoint"):
         run(session, f"SELECT n FROM {name}")
 
@@ -113,10 +112,8 @@ def test_wrong_credentials(secured: Secured, session: Session, create: CreateTab
 def test_a_token_that_brokers_refuse(secured: Secured, session: Session, create: CreateTable) -> None:
     """Without signature, where one is required."""
     name = create(secured.sasl, secured.topics.new(RECORDS), with_tokens(login=UNSIGNED))
-    begun = monotonic()
     with pytest.raises(ExecutionError, match=r"authentication failed|does not respond to SASL_PLAINTEXT"):
         run(session, f"SELECT n FROM {name}")
-    assert monotonic() - begun < 20
 
 
 def test_tokens_are_used_again(secured: Secured, endpoint: TokenEndpoint) -> None:
@@ -128,6 +125,7 @@ def test_tokens_are_used_again(secured: Secured, endpoint: TokenEndpoint) -> Non
     assert len(endpoint.issued) == 1
     with token_endpoint("me", PASSWORD, lifetime=2) as short:
         tokens = kafka_tokens.tokens_of(TokenSource(short.url, "me", PASSWORD, "read write"))
-        first, begun = tokens.token(), monotonic()
+        begun = monotonic()
+        first = tokens.token()
         until(lambda: tokens.token() != first, "another token")
         assert monotonic() - begun > 1.5

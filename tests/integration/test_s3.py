@@ -215,6 +215,7 @@ def test_segments_as_zip_and_as_folder(server: S3Server, tmp_path: Path) -> None
 )
 def test_without_access(server: S3Server, changes: dict[str, str], error: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WRONG", "hunter3")
+    server.location("one/index.zip").write_from(ZIPS[0])
     access = Access(**{**server.access.__dict__, **changes})
     with pytest.raises(OSError, match=error) as caught:
         open_location(f"s3://{BUCKET}/one/index.zip", access).exists()

@@ -50,6 +50,8 @@ class Topics:
             options["num_partitions"] = partitions
         self.admin.create_topics({topic: options}, wait_for_metadata=True)
         self.made.append(topic)
+        if replicas:
+            until(lambda: self.leaders(topic) == {replicas[0]}, "the leader of a new topic")
         producer = self.producer
         if batch_bytes is not None:
             producer = kafka_python().KafkaProducer(bootstrap_servers=self.bootstrap, batch_size=batch_bytes)
@@ -59,6 +61,17 @@ class Topics:
         if producer is not self.producer:
             producer.close()
         return topic
+
+    def leaders(self, topic: str) -> set[int]:
+        """The ids of the brokers that lead its partitions."""
+        (found,) = self.admin.describe_topics([topic])
+        return {partition["leader_id"] for partition in found["partitions"]}
+
+    def recreate(self, topic: str, partitions: int) -> None:
+        """Delete a topic, and create an empty one with its name."""
+        self.admin.delete_topics([topic])
+        until(lambda: topic not in self.admin.list_topics(), "the end of the topic")
+        self.admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
 
     def send(
         self, topic: str, record: bytes | dict[str, Any], *, partition: int = 0, millis: int | None = None

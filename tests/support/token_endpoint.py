@@ -38,10 +38,11 @@ def token(lifetime: float = 3600) -> str:
 
 @dataclass
 class TokenEndpoint:
-    """`issued` are the tokens, which are secrets, too."""
+    """`issued` are the tokens, which are secrets, too; `refused` is the number of requests of other clients."""
 
     url: str
     issued: list[str] = field(default_factory=list)
+    refused: int = 0
 
 
 @contextmanager
@@ -53,6 +54,7 @@ def token_endpoint(client: str, secret: str, lifetime: float = 3600) -> Iterator
         def do_POST(self) -> None:
             form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             if self.headers["Authorization"] != wanted:
+                made.refused += 1
                 self._answer(401, {"error": "invalid_client"})
             elif form.get("grant_type") != ["client_credentials"] or form.get("scope") != ["read write"]:
                 self._answer(400, {"error": "invalid_request"})

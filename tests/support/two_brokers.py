@@ -38,9 +38,7 @@ class TwoBrokers:
         self, records: Iterable[dict[str, Any]] = (), partitions: int = 1, batch_bytes: int | None = None
     ) -> str:
         """A topic with two replicas of each partition, whose leader is the broker that is killed."""
-        name = self.topics.new(records, partitions=partitions, replicas=[DIES, STAYS], batch_bytes=batch_bytes)
-        until(lambda: self.leaders(name) == {DIES}, "both brokers to know the leader of a new topic")
-        return name
+        return self.topics.new(records, partitions=partitions, replicas=[DIES, STAYS], batch_bytes=batch_bytes)
 
     def coordinate_by_both(self) -> None:
         """Groups and transactions have the broker that is killed as coordinator, and then the other one."""
@@ -50,11 +48,7 @@ class TwoBrokers:
         admin.alter_partition_reassignments({each: [DIES, STAYS] for each in moved})
         until(lambda: not admin.list_partition_reassignments(moved), "the replicas to be moved")
         admin.elect_leaders(0, {each.topic: [0] for each in moved})  # the preferred ones
-        until(lambda: all(self.leaders(each.topic) == {DIES} for each in moved), "the coordinator to lead")
-
-    def leaders(self, topic: str) -> set[int]:
-        (found,) = self.topics.admin.describe_topics([topic])
-        return {partition["leader_id"] for partition in found["partitions"]}
+        until(lambda: all(self.topics.leaders(each.topic) == {DIES} for each in moved), "the coordinator to lead")
 
     def kill(self) -> None:
         """kill -9 of the leader."""

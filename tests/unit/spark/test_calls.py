@@ -3,25 +3,29 @@ failure."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from threading import Thread
+from typing import TYPE_CHECKING
 
-from hivedruid.filesystems import Access
+from hivedruid.filesystems import Access, Location
 from hivedruid.spark.calls import remove_output
 
+if TYPE_CHECKING:
+    import pytest
 
-def test_folder_that_a_late_task_creates_again(tmp_path: Path) -> None:
+
+def test_folder_that_a_late_task_creates_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "written"
+    folder.mkdir()
+    removed = []
+    remove = Location.remove
 
-    def late_task() -> None:
-        end = time.monotonic() + 1.5
-        while time.monotonic() < end:
-            folder.mkdir(exist_ok=True)
-            time.sleep(0.3)
+    def remove_before_late_task(place: Location) -> None:
+        remove(place)
+        removed.append(place)
+        if len(removed) < 3:
+            folder.mkdir()
 
-    task = Thread(target=late_task)
-    task.start()
+    monkeypatch.setattr(Location, "remove", remove_before_late_task)
     remove_output(str(folder), Access())
-    task.join()
+    assert len(removed) == 3
     assert not folder.exists()
