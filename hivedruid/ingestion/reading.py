@@ -188,17 +188,18 @@ def _corrected(one: Ingestion, part: str) -> str:
         return _elsewhere(one, part)
     if part != "transformSpec":
         return f"DESCRIBE FORMATTED {name_of(one)}"
-    keys = [key for key in _TRANSFORM_SPECS if key in one.table.properties]
-    if not keys:
+    given = {key: json.loads(one.table.properties[key]) for key in _TRANSFORM_SPECS if key in one.table.properties}
+    if not given:
         return statement("START", one)
-    change = _without_faults(keys[-1], json.loads(one.table.properties[keys[-1]]))
+    key = [*given, *(key for key, item in given.items() if _is_faulty(item))][-1]
+    change = _without_faults(key, given[key])
     begin = () if one.started else (statement("START", one),)
     return "; ".join((f"ALTER TABLE {name_of(one)} {change}", *begin, reset(one)))
 
 
 _PATH = f"{SPEC_PREFIX}dataSchema.transformSpec"
 _TRANSFORM_SPECS = ("druid.transformSpec", _PATH, f"{_PATH}.transforms", f"{_PATH}.filter")
-"""The properties with a transformSpec or a part of it; the last one that a table has is what the spec contains."""
+"""The properties with a transformSpec or a part of it; a later one replaces what an earlier one says."""
 
 
 def _without_faults(key: str, given: Any) -> str:
