@@ -126,6 +126,14 @@ def test_offsets_of_all_partitions_have_expired(home: IngestionHome, topics: Top
     assert problem["evidence"] == "partition 0: 10 record(s) from offset 10; partition 1: 10 record(s) from offset 10"
     home.expect(name, feed.expected)
 
+    home.suspend(name, feed.expected)
+    home.run(f"RESUME INGESTION {name}")
+    feed.recreate(1)  # a supervisor that looks for tasks and partitions again would not know the other one
+    problem = home.repaired(name, "partition not found")
+    assert problem["evidence"] == "partition(s) 1 were read, the topic has 0"
+    feed.send(5)
+    home.expect(name, feed.expected)
+
 
 def post(home: IngestionHome, name: str, *, context: Mapping[str, str] | None = None, **io: Any) -> None:
     """Post a suspended supervisor of a table, as START and SUSPEND would but for these keys of its ioConfig."""
@@ -138,6 +146,20 @@ def post(home: IngestionHome, name: str, *, context: Mapping[str, str] | None = 
     spec["spec"]["ioConfig"].update(io)
     spec["context"].update(context or {})
     home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
+
+
+def test_an_expression_that_druid_misreads(home: IngestionHome, topics: Topics) -> None:
+    """Another program has posted it: hivedruid accepts none. The repair of "no table" comes first."""
+    name = home.create(topics.new(record(n) for n in range(2)))
+    spec = supervisor_spec(home.session.catalog.get("default", name), home.session.settings)
+    home.session.catalog.remove(home.session.catalog.get("default", name))
+    filter_ = {"type": "expression", "expression": "id = '1'"}
+    spec["spec"]["dataSchema"]["transformSpec"] = {"filter": filter_}
+    home.druid.client.post("overlord", SUPERVISOR, wire.SupervisorId, spec)
+    assert home.problem(name, "invalid expression")["repair"].startswith("-- correct transformSpec in the spec of")
+    home.repaired(name, "no table")
+    assert "START INGESTION" in home.repaired(name, "invalid expression")["repair"]
+    home.expect(name, {"0": 1, "1": 1})
 
 
 def test_supervisors_and_tables_that_do_not_fit(home: IngestionHome, topics: Topics) -> None:

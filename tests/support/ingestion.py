@@ -252,3 +252,8 @@ class Feed:
         self.sent += count
         self.expected.update(numbers)
         return numbers
+
+    def recreate(self, partitions: int) -> None:
+        """Delete the topic with all of its records, and create an empty one with the same name."""
+        self.topics.recreate(self.topic, partitions)
+        self.partitions = partitions

@@ -13,11 +13,9 @@ MADE_BY_HAND = {
     "no workers": "outside of hivedruid, or the command line of `unreachable`",
     "segments unavailable": "outside of hivedruid, or the command line of `unreachable`",
     "tasks failing": "one task of `tasks failing and restarting`",
-    "partition not found": "the same repair as `offsets beyond the end`",
-    "lag": "needs a reading that is slow for minutes",
-    "growing lag": "needs a reading that is slow for minutes",
-    "reading stalled": "needs a reading that stands still for minutes",
-    "invalid expression": "hivedruid refuses it in a table: only specs of others have it",
+    "lag": "counts from two minutes of reading on, if more than five minutes of it are left",
+    "growing lag": "the repair of `lag`",
+    "reading stalled": "counts from two minutes on in which tasks read nothing, although there are records",
     "unhealthy": "what no other problem explains",
 }
 """Problems that only unit tests make, and why."""
