@@ -11,16 +11,20 @@ from threading import Event
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+import pyarrow as pa
 import pytest
 
 from hivedruid.clients.overlord import TASK
 from hivedruid.errors import DruidError
 from hivedruid.local.cluster import LocalCluster
+from hivedruid.segments.writing.segment import Dimension, SegmentSpec, write_segment
 from hivedruid.session import Session
 from tests.support import job_homes, killed
 from tests.support.ingestion import Feed, IngestionHome, Row, until
 from tests.support.kafka import topics_of
 from tests.support.proxy import proxy
+from tests.support.publish import publish
+from tests.support.staged import DAY, NEW_YEAR
 
 if TYPE_CHECKING:
     from hivedruid.ingestion.model import Task
@@ -99,6 +103,30 @@ def test_kafka_goes_and_comes_back(local: LocalCluster, home: IngestionHome, top
     feed.send(100)
     home.expect(name, feed.expected)
     over(home, name)
+    home.stop(name, feed.expected)
+
+
+def test_workers_and_historicals_go_and_are_started(local: LocalCluster, home: IngestionHome, topics: Topics) -> None:
+    """The task that ran has failed once; no task has just handed off the segments, which would still be loading."""
+    feed = Feed(topics)
+    feed.send(10)
+    name = home.create(feed.topic)
+    home.run(f"START INGESTION {name}")
+    home.expect(name, feed.expected)
+    published = f"{name}_published"
+    home.sources[published] = published
+    span = (NEW_YEAR, NEW_YEAR + DAY)
+    rows = pa.table({"__time": pa.array([NEW_YEAR], pa.int64()), "n": pa.array([1], pa.int64())})
+    spec = SegmentSpec(span, (Dimension("n", "LONG"),))
+    publish(home.druid, published, span, lambda place: [write_segment(rows, spec, place / "0")])
+    kill(local, "historical", signal.SIGKILL)
+    repairs = [home.repaired(published, "segments unavailable")["repair"]]
+    kill(local, "indexer", signal.SIGKILL)
+    repairs.append(home.repaired("Druid", "no workers")["repair"])
+    assert repairs == [f"-- $ hivedruid local up --home {local.home}"] * 2
+    shown = [(row["name"], row["value"]) for row in home.shown(name, "tasks failing")]
+    assert ("state", "FAILED") in shown
+    home.expect(name, feed.expected)
     home.stop(name, feed.expected)
 
 

@@ -10,9 +10,6 @@ from hivedruid.ingestion.problem_kinds import LOOKS, NAMES
 
 INTEGRATION = Path(__file__).parents[2] / "integration"
 MADE_BY_HAND = {
-    "no workers": "outside of hivedruid, or the command line of `unreachable`",
-    "segments unavailable": "outside of hivedruid, or the command line of `unreachable`",
-    "tasks failing": "one task of `tasks failing and restarting`",
     "lag": "counts from two minutes of reading on, if more than five minutes of it are left",
     "growing lag": "the repair of `lag`",
     "reading stalled": "counts from two minutes on in which tasks read nothing, although there are records",
