@@ -53,12 +53,11 @@ $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
 quickstart: $(VENV)/.installed
 	@$(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME) > /dev/null 2>&1 || true
 	@rm -rf $(QUICKSTART_HOME)
-	@echo "Running hivedruid demo. It prints each statement, its plan (->) and its result. The second statement starts Spark (10 to 60 seconds)."
+	@echo "Running hivedruid demo. It prints each statement, its plan (->) and its result."
 	@$(BIN)/hivedruid demo --no-prompt --home $(QUICKSTART_HOME)
 	@echo
 	@echo "The tables are kept. To continue at a prompt:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
 	@echo "To print a native query:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
-	@echo "Spark keeps running for up to 20 minutes when idle; to stop it now:  $(BIN)/hivedruid spark stop --home $(QUICKSTART_HOME)"
 
 # The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two or three
 # processes, which start and stop their own Spark server and their own Druid and Kafka: tests of a cluster wait for half of

@@ -112,7 +112,8 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         listed_files=_listed_files(statement, tables, partitions, facts), loose_files=reader.loose_files,
         first_lines=_first_lines(statement, tables, facts),
         source_segments=_source_segments(statement, tables, facts),
-        supervisor=reader.supervisor, retention=_retention(statement, tables, reader.dropped, facts),
+        small_files=_small_files(statement, tables), supervisor=reader.supervisor,
+        retention=_retention(statement, tables, reader.dropped, facts),
     )  # fmt: skip
 
 
@@ -384,6 +385,14 @@ def _retention(
         if facts.plan_only or shows:
             return None
         raise
+
+
+def _small_files(statement: Statement, tables: Mapping[tuple[str, str], Table]) -> frozenset[tuple[str, str]]:
+    if "small files" not in statement.needs or all(table.kind != "files" for table in tables.values()):
+        return frozenset()
+    from hivedruid.actions.select.json_rows import has_small_json
+
+    return frozenset(key for key, table in tables.items() if has_small_json(table))
 
 
 def _segment_root(statement: Statement, reader: TableReader, facts: Facts) -> SegmentRoot | None:

@@ -105,7 +105,7 @@ def local_lines(plan: LocalPlan, then: str = "") -> list[str]:
         lines += [
             f"  <-{files.view}",
             f"    TableScan [TS_{number}]",
-            f"      {files.rows.table.full_name} (parquet, read by this process)",
+            f"      {files.rows.table.full_name} ({files.rows.table.format}, read by this process)",
             f"      Output:[{columns}]",
         ]
         lines += [f"      filter: {show(condition)}" for condition in files.rows.conditions]

@@ -76,7 +76,9 @@ class Snapshot(PlannerFacts):
     of a text at the LOCATION of CREATE TABLE.
     `supervisor` is the spec of the supervisor of CREATE TABLE … FROM SUPERVISOR, None if there is none.
     `retention` are the retention rules by data source, those of all under `_default`; None if they do not matter or are
-    not known. `source_segments` are the segments of data sources, also unused ones, for DROP and RESTORE PARTITION.
+    not known. `small_files` are the tables of JSON files that are small enough to be read without Spark, for a
+    statement that writes. `source_segments` are the segments of data sources, also unused ones, for DROP and RESTORE
+    PARTITION.
     """
 
     discovered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -124,6 +126,7 @@ class Snapshot(PlannerFacts):
     supervisor: Mapping[str, Any] | None = None
     retention: Mapping[str, tuple[Rule, ...]] | None = None
     source_segments: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
+    small_files: frozenset[tuple[str, str]] = frozenset()
 
     def file_count(self, scan: TableScan, condition: Rex | None) -> FileCount | None:
         files = self.table_files.get((scan.table.database, scan.table.name))

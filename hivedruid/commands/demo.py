@@ -20,10 +20,9 @@ SCRIPT = Path(__file__).parents[1] / "local" / "quickstart.q"
 def demo(home: Path | None, *, no_prompt: bool) -> int:
     """Load 39,244 edits of Wikipedia into the embedded store and query them, then open a prompt.
 
-    Each statement is printed with its plan (->) and its result. The sample is downloaded once (7 MB). The load runs on
-    Spark, which requires Java 17 to 23.
+    Each statement is printed with its plan (->) and its result. The sample is downloaded once (7 MB).
 
-    Exit codes: 0 success, 1 failure, 2 usage error, 3 download or Java unavailable, 130 interrupted.
+    Exit codes: 0 success, 1 failure, 2 usage error, 3 download unavailable, 130 interrupted.
     """
     from hivedruid.cli import guarded
     from hivedruid.diagnostics import Diagnostics
@@ -31,13 +30,11 @@ def demo(home: Path | None, *, no_prompt: bool) -> int:
     diagnostics = Diagnostics()
 
     def run() -> int:
-        from hivedruid.local.java import java_command
         from hivedruid.local.samples import fetch
         from hivedruid.run import Output, run_text
         from hivedruid.session import Session
         from hivedruid.setting_types import EMBEDDED
 
-        java_command()
         edits = fetch("wikiticker", diagnostics.progress)
         diagnostics.progress("")
         folder = home or Path.home() / ".hivedruid-demo"

@@ -38,14 +38,16 @@ def _family(type_: HiveType) -> str:
     return "string" if type_.name == "varchar" else type_.name
 
 
+_TIME_TEXT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?Z?)?", re.ASCII)
+"""The usual forms of times, in Hive and in ISO 8601."""
+
+
 def _to_time(source: HiveType, to: HiveType, zone_name: str) -> Cast:
     if not (source.is_time or source.name in ("string", "varchar")):
         raise NotLocal(f"a cast of {source} to {to}")
 
     def convert(value: Any) -> Any:
-        if isinstance(value, str) and not re.fullmatch(
-            r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", value, re.ASCII
-        ):
+        if isinstance(value, str) and _TIME_TEXT.fullmatch(value) is None:
             raise Unsure("a string in an unusual time format")
         known, result = fold.cast_value(value, source, to, zone_name)
         if not known or (result is not None and modern(result) is None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -43,7 +43,7 @@ class LocalInput:
 
 @dataclass(frozen=True)
 class LocalFiles:
-    """The rows of Parquet files, which replace `node` in the plan; `view` is their name in EXPLAIN."""
+    """The rows of Parquet or JSON files, which replace `node` in the plan; `view` is their name in EXPLAIN."""
 
     view: str
     rows: FileRows
@@ -52,8 +52,7 @@ class LocalFiles:
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """Operators over the rows of native queries, and of the Parquet files of tables that are joined with them, each
-    with at most `most` rows."""
+    """Operators over the rows of native queries, and of the files of tables, each with at most `most` rows."""
 
     node: Node
     inputs: tuple[LocalInput, ...]
@@ -81,16 +80,23 @@ class LocalPlan:
         return replace(self, inputs=inputs)
 
 
-def local_plan(plan: QueryPlan, job: SparkJob | None = None, setting: str = MAX_ROWS) -> LocalPlan:
+def local_plan(
+    plan: QueryPlan,
+    job: SparkJob | None = None,
+    setting: str = MAX_ROWS,
+    small: Collection[tuple[str, str]] = (),
+) -> LocalPlan:
     """The plan for local evaluation, with the reducers of the Spark job that it replaces; `setting` has the most rows.
-    Raises NotLocal if a part is not supported or too large."""
+    `small` are tables of other files than Parquet that may be read here, too. Raises NotLocal if a part is not
+    supported or too large."""
     most = plan.context.most(setting)
     if most <= 0:
         raise NotLocal(f"{setting} is 0")
     node = shared(plan.node, plan.zone)
     leaves = list({id(n): n for n in native_queries(node)}.values())
     inputs = tuple(_input(f"druid_{i}", leaf, most, plan, job) for i, leaf in enumerate(leaves))
-    files = tuple(_files(node, len(inputs), most, plan)) if inputs or _has_loose_files(node) else ()
+    reads_files = bool(inputs or small) or _has_loose_files(node)
+    files = tuple(_files(node, len(inputs), most, plan, small)) if reads_files else ()
     candidate = LocalPlan(node, inputs, files, plan.columns, plan.zone, most)
     evaluator = _evaluator(candidate, {})
     evaluator.relation(node)  # rejected here rather than at run time
@@ -113,8 +119,10 @@ def _has_loose_files(node: Node) -> bool:
     return any(isinstance(each, TableScan) and each.table.is_loose for each in all_nodes(node))
 
 
-def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[LocalFiles]:
-    """The tables of Parquet files, each with the filter above it."""
+def _files(
+    node: Node, first: int, most: int, plan: QueryPlan, small: Collection[tuple[str, str]]
+) -> Iterator[LocalFiles]:
+    """The tables of files, each with the filter above it."""
     from hivedruid.spark.paths import is_visible_here
 
     below: set[int] = set()
@@ -126,10 +134,13 @@ def _files(node: Node, first: int, most: int, plan: QueryPlan) -> Iterator[Local
             below |= {id(one) for one in each.walk()}
     for place, (each, scan) in enumerate(found, start=first):
         is_here = is_visible_here(plan.context.settings) and local_path(scan.table.location or "") is not None
-        if not scan.table.has_parquet_files or not is_here:
+        is_small = (scan.table.database, scan.table.name) in small
+        if not (scan.table.has_parquet_files or is_small) or not is_here:
             raise NotLocal(not_from_druid(scan.table))
         for column in scan.columns:
-            is_alike = column.type.name in ALIKE_IN_PARQUET or (scan.table.is_copy and column.type == TIMESTAMP)
+            is_alike = (
+                is_small or column.type.name in ALIKE_IN_PARQUET or (scan.table.is_copy and column.type == TIMESTAMP)
+            )
             if column.type == FLOAT or not is_alike or not scan.table.column(column.name):
                 raise NotLocal(f"column {column.name} of {scan.table.full_name} is read by Spark")
         for input_, limit in ((scan, MOST_FILE_ROWS), (each, most)):

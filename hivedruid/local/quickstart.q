@@ -7,7 +7,7 @@ CREATE EXTERNAL TABLE IF NOT EXISTS edits (
 STORED AS JSONFILE
 LOCATION '${hivevar:wikiticker}';
 
--- Spark reads it, and Druid ingests it, with a segment for each hour.
+-- Druid ingests its rows, with a segment for each hour.
 CREATE EXTERNAL TABLE IF NOT EXISTS wiki
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
 TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.rollup' = 'false')

@@ -1,5 +1,5 @@
-"""The rows of small Parquet files without a Spark job, which would take longer than most of the queries that are joined
-with them: for local evaluation, and as the keys of semi-join reductions.
+"""The rows of small Parquet and JSON files without a Spark job, which would take longer than most of the queries that
+are joined with them: for local evaluation, and as the keys of semi-join reductions.
 
 Conditions are evaluated exactly or not at all. Comparisons of a column with a constant are Arrow's, others those of
 local evaluation: once for each distinct value, if they read one column.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
+from hivedruid.actions.select import json_rows
 from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
@@ -24,6 +25,7 @@ from hivedruid.spark.paths import is_visible_here
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hivedruid.catalog.table import Column, Table
     from hivedruid.evaluation.relations import Rows
 
 
@@ -75,27 +77,14 @@ def _satisfying(wanted: FileRows, settings: Mapping[str, str]) -> pa.Table:
 
 def _rows(wanted: FileRows) -> pa.Table:
     """The columns of the table that are wanted or that the conditions read, under their names."""
-    import pyarrow as pa
-    from pyarrow import compute, parquet
+    from pyarrow import compute
 
     needed = frozenset(wanted.columns).union(*map(refs, wanted.conditions))
     columns = [column for column in wanted.table.columns if column.name in needed]
-    parts, count = [], 0
-    for each in files_of(wanted.table, MOST_FILES):
-        with parquet.ParquetFile(each.path) as file:
-            count += file.metadata.num_rows
-            if count > MOST_FILE_ROWS:
-                raise NotLocal("the files have too many rows")
-            names = names_in(file.schema_arrow, columns)
-            for name, column in zip(names, columns, strict=True):
-                if column.type == FLOAT:
-                    raise NotLocal("values of type float")
-                if not (wanted.table.is_copy and column.type == TIMESTAMP):
-                    check_type(file.schema_arrow, name, column.type)
-            parts.append(file.read(names).select(names).rename_columns([column.name for column in columns]))
-    if not parts or len(columns) < len(needed):
-        raise NotLocal("the table has no files")
-    rows = pa.concat_tables(parts)
+    if len(columns) < len(needed):
+        raise NotLocal("a column is not in the files")
+    read = _in_parquet if wanted.table.has_parquet_files else json_rows.rows_of
+    rows = read(wanted.table, columns)
     for place, column in enumerate(columns):
         if column.type.params and column.type.is_string:
             rows = rows.set_column(place, column.name, _fitting(rows[column.name], column.type))
@@ -108,6 +97,29 @@ def _rows(wanted: FileRows) -> pa.Table:
         if column.type == DOUBLE and compute.all(compute.is_finite(values)).as_py() is False:
             raise Unsure("a number that is not finite")
     return rows
+
+
+def _in_parquet(table: Table, columns: list[Column]) -> pa.Table:
+    """The columns of the rows in Parquet files."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parts, count = [], 0
+    for each in files_of(table, MOST_FILES):
+        with parquet.ParquetFile(each.path) as file:
+            count += file.metadata.num_rows
+            if count > MOST_FILE_ROWS:
+                raise NotLocal("the files have too many rows")
+            names = names_in(file.schema_arrow, columns)
+            for name, column in zip(names, columns, strict=True):
+                if column.type == FLOAT:
+                    raise NotLocal("values of type float")
+                if not (table.is_copy and column.type == TIMESTAMP):
+                    check_type(file.schema_arrow, name, column.type)
+            parts.append(file.read(names).select(names).rename_columns([column.name for column in columns]))
+    if not parts:
+        raise NotLocal("the table has no files")
+    return pa.concat_tables(parts)
 
 
 def _fitting(values: pa.ChunkedArray, hive: HiveType) -> pa.ChunkedArray:

@@ -27,7 +27,7 @@ def locally(action: Action, plan: QueryPlan, snapshot: Snapshot) -> Action:
     if snapshot.scans_only or not isinstance(action, IngestDruid) or not _can_stage(action, snapshot):
         return action
     try:
-        local = local_plan(plan, action.job, SETTING)
+        local = local_plan(plan, action.job, SETTING, snapshot.small_files)
     except NotLocal:
         return action
     rows = plan.context.rows(plan.node)

@@ -23,6 +23,7 @@ Fact = Literal[
     "sources",
     "comments",
     "segment root",
+    "small files",
     "files",
     "snapshots",
     "own snapshots",
@@ -35,9 +36,9 @@ Fact = Literal[
 ]
 """The facts that a statement needs besides its tables: the supervisors of Kafka ingestion, the current state of one,
 the jobs that it may resume or all jobs, the state of a materialized view's sources, the comments of databases, where
-segments can be written, the files and the snapshots of managed tables, the latter also only in the home's own
-catalog, the streams, the segments of a tiered table, the folders of partitions at the LOCATION, the partitions
-of managed tables (those of external ones are always read), the files of LOAD DATA, the segments of the
+segments can be written, the tables of small JSON files, the files and the snapshots of managed tables, the latter also
+only in the home's own catalog, the streams, the segments of a tiered table, the folders of partitions at the LOCATION,
+the partitions of managed tables (those of external ones are always read), the files of LOAD DATA, the segments of the
 Druid tables that the statement names, used and unused. The snapshot of a statement
 that does not list a fact has nothing there."""
 

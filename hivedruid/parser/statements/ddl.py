@@ -126,7 +126,7 @@ class CreateTable(Statement):
     columns.
     """
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "segment root"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"ingestions", "jobs", "segment root", "small files"})
     name: TableName
     external: bool = False
     temporary: bool = False

@@ -45,7 +45,7 @@ class InsertTarget:
 class Insert(Statement):
     """INSERT, or the multi-insert `FROM … INSERT … INSERT …`, whose targets each get the shared FROM."""
 
-    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "segment root"})
+    needs: ClassVar[frozenset[Fact]] = frozenset({"jobs", "segment root", "small files"})
     targets: tuple[InsertTarget, ...]
 
 

@@ -10,11 +10,12 @@ import json
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from hivedruid.actions.writing.local import SETTING
 from hivedruid.errors import SemanticError
 from hivedruid.session import Session
 from hivedruid.spark import server
@@ -30,12 +31,16 @@ OLD: Mapping[str, Values] = {"a": [-1], "b": [-3, -2]}
 """Numbers that are in the tables before."""
 
 
+ON_SPARK: Mapping[str, str] = {SETTING: "0"}
+
+
 @dataclass(frozen=True)
 class Statement:
-    """A statement, and the numbers that are in its targets afterwards."""
+    """A statement, the numbers that are in its targets afterwards, and the settings that it runs with."""
 
     text: str
     new: Mapping[str, Values]
+    conf: Mapping[str, str] = field(default_factory=lambda: ON_SPARK)
 
     def old(self) -> dict[str, Values]:
         return {table: OLD.get(table, []) for table in self.new}
@@ -53,7 +58,9 @@ CREATE = Statement(
 
 
 HERE = Statement(
-    "INSERT OVERWRITE TABLE b VALUES ('2024-01-03 00:00:00', 7), ('2024-01-04 00:00:00', 8)", {"b": [7, 8]}
+    "INSERT OVERWRITE TABLE b SELECT `__time`, n FROM src WHERE n < 2 UNION ALL SELECT TIMESTAMP '2024-01-04 00:00:00', 8",
+    {"b": [0, 1, 8]},
+    conf={},
 )
 """A statement whose rows are staged by its own process."""
 
@@ -98,7 +105,7 @@ class Life:
 
     def begin(self, moment: int) -> killed.Outcome:
         """The statement, killed; no table has anything but what it had or what it should have."""
-        outcome = killed.run(self.home, {}, self.statement.text, moment)
+        outcome = killed.run(self.home, self.statement.conf, self.statement.text, moment)
         assert not outcome.error, outcome
         with Session(self.home) as session:
             old = self.statement.old()
@@ -106,7 +113,7 @@ class Life:
         return outcome
 
     def say_again(self) -> None:
-        again = killed.run(self.home, {}, self.statement.text)
+        again = killed.run(self.home, self.statement.conf, self.statement.text)
         assert (again.killed, again.error) == (False, "")
         self.check(self.statement.new)
 
@@ -144,7 +151,7 @@ class Life:
         assert leftovers(self.home) == []
 
 
-@pytest.mark.parametrize("statement", [MULTI, CREATE, HERE], ids=["multi-insert", "create table as", "values"])
+@pytest.mark.parametrize("statement", [MULTI, CREATE, HERE], ids=["multi-insert", "create table as", "without Spark"])
 def test_at_every_moment(template: Path, tmp_path: Path, statement: Statement) -> None:
     def is_killed(moment: int) -> bool:
         life = Life(clone(template, tmp_path / str(moment)), statement)
@@ -182,7 +189,7 @@ def test_while_rows_are_staged(template: Path, tmp_path: Path) -> None:
     """Spark's server is another process, and writes on: what it writes does not get among other rows, and does not
     stay."""
     home = clone(template, tmp_path / "home")
-    process = killed.begin(home, {}, SLOW)
+    process = killed.begin(home, ON_SPARK, SLOW)
     until(lambda: staging(home), "staged files")
     process.kill()
     assert process.outcome().effects == ("begin",)
@@ -197,7 +204,7 @@ def test_while_rows_are_staged(template: Path, tmp_path: Path) -> None:
 
 def test_spark_dies_while_it_stages(template: Path, tmp_path: Path) -> None:
     home = clone(template, tmp_path / "home")
-    process = killed.begin(home, {}, SLOW)
+    process = killed.begin(home, ON_SPARK, SLOW)
     until(lambda: staging(home), "staged files")
     running = server.find(server.shared_home(home))
     assert running is not None

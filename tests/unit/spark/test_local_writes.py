@@ -161,6 +161,23 @@ def test_conversions_to_the_types_of_columns(tables: Tables) -> None:
     tables.write(f"INSERT INTO TARGET ({names}) SELECT {moments}, b, l, l, l, d, d, f, d, `__time`, i FROM source")
 
 
+TIMES = (
+    "2024-01-01", "2024-01-01 10:00:00", "2024-01-01T10:00:00", "2024-01-01T10:00:00Z", "2024-01-01 10:00:00Z",
+    "2024-03-31T02:30:00.123456Z", "1969-12-31T23:59:59.999Z", "9999-12-31 23:59:59.999999", "1583-01-01T00:00:00.1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP WITH LOCAL TIME ZONE"])
+def test_texts_of_times(tables: Tables, kind: str) -> None:
+    tables.create(f"`__time` {kind}, text STRING, d STRING")
+    run(tables.session, "SET hivedruid.null.time=skip")
+    rows = [
+        (f"'{text}'", f"'{text}'", f"CAST('{text}' AS DATE)") for text in (*TIMES, "2023-02-29", "2024-01-01T24:00:00Z")
+    ]
+    tables.write(f"INSERT INTO TARGET VALUES {values(*rows)}")
+    run(tables.session, "SET hivedruid.null.time=fail")
+
+
 def test_create_table_as_and_overwrite(tables: Tables) -> None:
     tables.create("`__time` TIMESTAMP WITH LOCAL TIME ZONE, n BIGINT", **{"druid.segment.granularity": "MONTH"})
     tables.write(
@@ -179,6 +196,35 @@ def test_create_table_as_and_overwrite(tables: Tables) -> None:
         run(tables.session, f"SET {SETTING}={most}")
         run(tables.session, f"INSERT OVERWRITE TABLE {table} SELECT `__time`, k, x FROM {table} WHERE k = 'c'")
         assert tables.rows(table) == []
+
+
+JSON = """
+{"moment": "2015-09-12T00:46:58.771Z", "day": "1600-02-29", "at": "1969-12-31 23:59:59.9999", "N": 127, "text": "ä\\n😀", "other": 1}
+
+{"moment": "2015-09-12 00:46:58Z", "day": null, "v": "äöü漢😀", "c": "a    b", "x": -2.5E-300, "b": false}
+{"moment": "1583-01-01T00:00:00Z", "n": -128, "text": "", "v": "  ", "c": "  ", "x": 12345678901234.5, "b": true}
+"""
+
+
+def test_json_files(tables: Tables, tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text(JSON)
+    run(
+        tables.session,
+        "CREATE EXTERNAL TABLE files (moment TIMESTAMP WITH LOCAL TIME ZONE, `day` DATE, `at` TIMESTAMP, n TINYINT, text STRING,"
+        f" v VARCHAR(4), c CHAR(4), x DOUBLE, b BOOLEAN) STORED AS JSONFILE LOCATION '{file}'",
+    )
+    tables.create(
+        "`__time` TIMESTAMP WITH LOCAL TIME ZONE, d STRING, t STRING, n INT, text STRING, v STRING, c CHAR(4), x DOUBLE, b BOOLEAN"
+    )
+    select = "SELECT moment, `day`, `at`, n, text, v, c, x, b FROM files"
+    tables.write(f"INSERT INTO TARGET {select}")
+    tables.write(f"INSERT INTO TARGET {select} WHERE n > 0 OR v = '  '")
+    file.write_text(JSON.replace("127", '"127"').replace("00:46:58Z", "00:46:58 Europe/Berlin"))
+    run(tables.session, f"SET {SETTING}=50000")
+    run(tables.session, f"INSERT OVERWRITE TABLE here {select}")
+    assert not is_local(tables.last_job())
+    assert len(tables.rows("here")) == 3
 
 
 def test_rows_without_a_time(tables: Tables) -> None:
