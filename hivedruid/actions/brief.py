@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action
-from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally, RunDruidQuery, RunSparkJob
+from hivedruid.actions.select.model import AnswerRows, AskValues, RunDruidQuery, RunSparkJob
 from hivedruid.actions.writing.model import ChangeTableRows, IngestDruid, MergeTableRows, WriteTable
 from hivedruid.plan.physical import DruidInput, ScriptInput, SparkJob
 
@@ -27,10 +27,8 @@ def _read(action: Action) -> Iterator[str]:
         yield "answered while planning: no query is sent"
     elif isinstance(action, AskValues):
         yield from (f"first, a native query: {native(ask.read.query)}" for ask in action.asks)
-    elif isinstance(action, EvaluateLocally):
-        yield from _local(action.plan)
-    elif isinstance(action, IngestDruid) and action.local is not None:
-        yield from _local(action.local)
+    elif (plan := action.evaluates) is not None:
+        yield from _local(plan)
     elif isinstance(action, RunSparkJob | IngestDruid | WriteTable) or (
         isinstance(action, MergeTableRows) and not action.changes_nothing
     ):

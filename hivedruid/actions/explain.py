@@ -95,7 +95,6 @@ def _tier_parts(statement: Statement, built: StatementPlan, snapshot: Snapshot) 
 
 def _extended(built: StatementPlan, snapshot: Snapshot) -> list[str]:
     from hivedruid.actions.select.figures import figures
-    from hivedruid.actions.select.model import EvaluateLocally
     from hivedruid.plan.reasons import left_outside
 
     lines: list[str] = []
@@ -107,7 +106,7 @@ def _extended(built: StatementPlan, snapshot: Snapshot) -> list[str]:
             if left
             else ["", "Outside Druid: nothing"]
         )
-        if left and not any(isinstance(a, EvaluateLocally) for a in built.actions):
+        if left and not any(action.evaluates for action in built.actions):
             from hivedruid.evaluation.local import fallback_reason
 
             lines += ["", f"Local evaluation: no, {fallback_reason(plan) or 'Spark writes the rows'}"]

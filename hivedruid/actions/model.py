@@ -53,6 +53,11 @@ class Action:
         return ()
 
     @property
+    def evaluates(self) -> LocalPlan | None:
+        """The plan whose rows are evaluated in this process."""
+        return None
+
+    @property
     def jobs(self) -> tuple[SparkJob, ...]:
         """The Spark jobs whose rows it uses, also those of subqueries and of the view that it builds."""
         return self.writes.jobs if self.writes is not None and self.writes is not self else ()
@@ -97,6 +102,10 @@ class WritesRows(OverJob):
     also the fallback if there are too many rows, or a value is in doubt."""
 
     local: LocalPlan | None = field(default=None, kw_only=True)
+
+    @property
+    def evaluates(self) -> LocalPlan | None:
+        return self.local
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:

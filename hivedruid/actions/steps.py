@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.brief import written
 from hivedruid.actions.plan_text import scan_lines
-from hivedruid.actions.select.model import AnswerRows, AskValues, EvaluateLocally
+from hivedruid.actions.select.model import AnswerRows, AskValues
 from hivedruid.druid.query import native_query
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
@@ -32,9 +32,8 @@ def steps(built: StatementPlan) -> tuple[Step, ...]:
     """A tree for each write, or for the query of a statement, followed by those of shared CTEs and of the native
     queries that run before it is planned; none for a statement that neither reads nor writes rows."""
     jobs = [job for action in built.actions for job in _jobs(action)]
-    outside: Engine = (
-        "hivedruid" if any(isinstance(a, EvaluateLocally | AnswerRows) for a in built.actions) else "spark"
-    )
+    is_here = any(action.evaluates or isinstance(action, AnswerRows) for action in built.actions)
+    outside: Engine = "hivedruid" if is_here else "spark"
     trees = [_Tree(plan, outside, jobs).steps() for plan in built.plans]
     writes = [found for action in built.actions if (found := list(_writes(action)))]
     asked = tuple(_asked(action) for action in built.actions if isinstance(action, AskValues))
@@ -49,7 +48,7 @@ def steps(built: StatementPlan) -> tuple[Step, ...]:
 
 
 def _jobs(action: Action) -> tuple[SparkJob, ...]:
-    return () if isinstance(action, EvaluateLocally) else action.jobs
+    return () if action.evaluates is not None else action.jobs
 
 
 def _writes(action: Action) -> Iterator[Step]:

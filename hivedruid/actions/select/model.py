@@ -83,6 +83,10 @@ class EvaluateLocally(Action):
     tiers: tuple[TieredTable, ...] = ()
 
     @property
+    def evaluates(self) -> LocalPlan | None:
+        return self.plan
+
+    @property
     def jobs(self) -> tuple[SparkJob, ...]:
         return (self.job,)
 

@@ -10,11 +10,13 @@ import pytest
 from hivedruid import parser
 from hivedruid.actions.explain import explain
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.actions.writing.local import SETTING
 from hivedruid.catalog.statistics import TableStatistics
 from hivedruid.parser.statements import Explain
 from hivedruid.plan.segment_files import SegmentFile, SegmentFiles
 from hivedruid.plan_steps import Step, from_document, to_document
 from hivedruid.script import SourceStatement
+from hivedruid.settings import SETTINGS
 from tests.support.planning import snapshot
 
 GROUPS = "SELECT country, count(*) AS n FROM ev GROUP BY country"
@@ -53,6 +55,29 @@ def shown(step: Step) -> list[tuple[str, str]]:
 def test_each_operator_has_its_engine(sql: str, expected: list[tuple[str, str]]) -> None:
     (step,) = steps(sql)
     assert shown(step) == expected
+
+
+WRITE = "CREATE EXTERNAL TABLE totals STORED BY 'druid' AS SELECT `__time`, country, rank() OVER (ORDER BY clicks) AS place FROM ev"
+
+
+@pytest.mark.parametrize(("most", "engine"), [("900", "hivedruid"), ("899", "spark"), ("0", "spark")])
+def test_rows_that_are_written_have_the_engine_that_computes_them(most: str, engine: str) -> None:
+    """The estimate and the setting decide."""
+    settings = {key: setting.default for key, setting in SETTINGS.items()} | {SETTING: most}
+    statistics = {("default", "ev"): TableStatistics(rows=900)}
+    known = replace(snapshot(settings=settings), statistics=statistics)
+    (step,) = steps(WRITE, known)
+    (write, *computed) = shown(step)
+    assert write == ("druid", "Appends the rows to data source default.totals with one index_parallel task")
+    assert {found for found, operator in computed if "query" not in operator} == {engine}
+    extended = explain_text(f"EXPLAIN EXTENDED {WRITE}", known)
+    assert ("Local evaluation: no" in extended) == (engine == "spark")
+
+
+def explain_text(sql: str, known: Snapshot) -> str:
+    statement = parser.parse(SourceStatement(sql))
+    assert isinstance(statement, Explain)
+    return "\n".join(line for (line,) in explain(statement, known).rows)
 
 
 def test_an_operator_has_its_expressions_and_its_estimate() -> None:
