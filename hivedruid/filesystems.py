@@ -227,6 +227,18 @@ def open_location(location: str, access: Access) -> Location:
                 raise OSError(f"there is no file system for '{scheme}:'; known: file, s3, hdfs, gs, abfs")
 
 
+def remove(location: str, access: Access) -> None:
+    """Delete a file, or a folder with its content, if it exists; on this machine without loading Arrow. Raises
+    OSError."""
+    path = local_path(location)
+    if path is None:
+        open_location(location, access).remove()
+    elif path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _s3(bucket: str, access: Access) -> FileSystem:
     from pyarrow import fs
 

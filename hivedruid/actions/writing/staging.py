@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hivedruid import filesystems
 from hivedruid.druid.ingestion import files_in
-from hivedruid.filesystems import Access, child, open_location
+from hivedruid.filesystems import Access, child
 from hivedruid.spark.remote_sessions import end_lost
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def remove(folder: str, services: Services) -> None:
             from hivedruid.spark.calls import remove_output
 
             remove_output(folder, Access.of(services.settings))
-        open_location(folder, Access.of(services.settings)).remove()
+        filesystems.remove(folder, Access.of(services.settings))
     except OSError as error:
         services.note(f"cannot delete {folder}: {error}")
 
