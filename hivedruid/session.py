@@ -496,6 +496,5 @@ class Session:
 
 def _redacted(plan: Result) -> Result:
     """A plan without secrets: it may contain literals and properties of the statement."""
-    text = "\n".join([line for (line,) in plan.rows])
-    shown = redact(text)
-    return plan if shown is text else replace(plan, rows=[(line,) for line in shown.split("\n")])
+    shown = redact("\n".join([line for (line,) in plan.rows]))
+    return replace(plan, rows=[(line,) for line in shown.split("\n")])

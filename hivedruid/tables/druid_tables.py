@@ -105,8 +105,8 @@ def check_column(column: Column, span: Span | None, sketches: Collection[str] = 
                 f"column '{TIME_COLUMN}' has type {column.type}",
                 span=span,
                 hint=(
-                    "it must be timestamp or timestamp with local time zone; CAST(… AS TIMESTAMP) converts text, with"
-                    " FORMAT 'dd.mm.yyyy' also in other formats"
+                    "it must be timestamp or timestamp with local time zone; in a query CAST(… AS TIMESTAMP) converts"
+                    " text, and CAST(… AS TIMESTAMP FORMAT 'dd.mm.yyyy') that of other formats"
                 ),
             )
         return

@@ -68,7 +68,7 @@ def test_rows_that_are_written_have_the_engine_that_computes_them(most: str, eng
     known = replace(snapshot(settings=settings), statistics=statistics)
     (step,) = steps(WRITE, known)
     (write, *computed) = shown(step)
-    assert write == ("druid", "Appends the rows to data source default.totals with one index_parallel task")
+    assert write == ("druid", "Appends the rows to data source default.totals")
     assert {found for found, operator in computed if "query" not in operator} == {engine}
     extended = explain_text(f"EXPLAIN EXTENDED {WRITE}", known)
     assert ("Local evaluation: no" in extended) == (engine == "spark")
