@@ -4,7 +4,8 @@
 
 Both have the same rows, copied in turn. Wall time, the least of several runs, with a warm Spark server, and the
 processor time of this process and of that server; where the rows come from, as EXPLAIN says. The goal: at most 1.5
-times as long. `--distinct`: no nested value is repeated. A Druid cluster is started in a temporary folder, and removed;
+times as long. Beside it the copies of both copies, managed tables that Spark alone reads and writes. `--distinct`: no
+nested value is repeated. A Druid cluster is started in a temporary folder, and removed;
 `--home` uses that of a home folder.
 """
 
@@ -113,19 +114,19 @@ def main() -> int:
                     run(f"CREATE EXTERNAL TABLE {name} STORED BY 'druid' TBLPROPERTIES ('druid.datasource' = '{name}')")
                 for name in tasks:
                     print(f"{name:<10} {path_of(run, name)}", flush=True)
-                    copied(run, place / "home", name)  # starts Spark, whose compilers see every type
-                runs = [{name: copied(run, place / "home", name) for name in tasks} for _ in range(options.runs)]
+                    run(f"CREATE TABLE copy_of_{name} AS SELECT * FROM {name}")  # Spark's compilers see every type
+                names = [*tasks, *(f"copy_of_{name}" for name in tasks)]
+                runs = [{name: copied(run, place / "home", name) for name in names} for _ in range(options.runs)]
             for name in tasks:
                 druid.drop(name)
-    least = {name: [min(times) for times in zip(*(one[name] for one in runs), strict=True)] for name in tasks}
+    least = {name: [min(times) for times in zip(*(one[name] for one in runs), strict=True)] for name in names}
     for name, (taken, used) in least.items():
-        print(f"{name:<10} {taken:6.2f} s  {options.rows / taken:>9,.0f} rows/s  {used:6.2f} s of processor time")
-    ratio, of_processors = (a / b for a, b in zip(least["every_kind"], least["plain"], strict=True))
-    missed = "" if ratio <= GOAL else ", missed"
-    print(
-        f"{len(KINDS)} columns, every kind against the same values as text: {ratio:.2f} x, goal: {GOAL} x{missed};"
-        f" processor time {of_processors:.2f} x"
-    )
+        print(f"{name:<18} {taken:6.2f} s  {options.rows / taken:>9,.0f} rows/s  {used:6.2f} s of processor time")
+    for what, prefix in (("", ""), ("copies of the copies, which are Spark's alone: ", "copy_of_")):
+        both = zip(least[f"{prefix}every_kind"], least[f"{prefix}plain"], strict=True)
+        ratio, of_processors = (a / b for a, b in both)
+        missed = "" if ratio <= GOAL else ", missed"
+        print(f"{what}{ratio:.2f} x, goal: {GOAL} x{missed}; processor time {of_processors:.2f} x")
     return 0
 
 

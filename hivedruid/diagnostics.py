@@ -29,7 +29,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 ISSUES = "please report it with the output of the same command under HIVEDRUID_DEBUG=1"
-LONG_WAITS = re.compile(r"Spark: starting.*|Downloading [^:]*")
+LONG_WAITS = re.compile(r"(Spark: starting|Druid: waiting until the tasks of|Downloading) [^:]*|Spark: starting")
 """The part of progress lines that is printed without a terminal, too, once."""
 TICK = 1.0
 """Seconds after which an unchanged progress line shows how long it stays."""

@@ -336,7 +336,7 @@ class IngestionRunner:
     def _is_stopped(self) -> bool:
         active = self._active()
         if active:
-            self.cluster.progress(f"Druid: {len(active)} task(s) of {self.supervisor} publishing")
+            self.cluster.progress(f"Druid: waiting until the tasks of {self.supervisor} have published: {len(active)}")
         return not active and self.overlord.spec(self.supervisor) is None
 
     def _is_suspended(self) -> bool:

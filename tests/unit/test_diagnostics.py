@@ -238,6 +238,7 @@ def test_the_beginning_of_a_long_wait_without_a_terminal() -> None:
         "Spark: starting", "Spark: starting", "Spark: stage 1/2", "Looking up 13 Java artifacts",
         "Downloading 13 Java artifacts: 1 of 55 MB", "Downloading 13 Java artifacts: 2 of 55 MB, 1.0 MB/s, 0:53 left",
         "Spark: starting again with the libraries for managed tables and Kafka", "",
+        "Druid: waiting until the tasks of default.e have published: 2", "Druid: waiting until the tasks of default.e have published: 1",
     )  # fmt: skip
     for text in texts:
         diagnostics.progress(text)
@@ -245,6 +246,7 @@ def test_the_beginning_of_a_long_wait_without_a_terminal() -> None:
         "Spark: starting",
         "Downloading 13 Java artifacts",
         "Spark: starting again with the libraries for managed tables and Kafka",
+        "Druid: waiting until the tasks of default.e have published",
     ]
     assert stream.getvalue().splitlines() == lines
     Diagnostics(stream, quiet=True).progress("Spark: starting")
