@@ -36,6 +36,9 @@ from hivedruid.tables import definition, druid_tables, hive_tables
 from hivedruid.tables.placement import placed
 from hivedruid.tables.property_checks import validate
 
+MOST_LISTED = 5
+"""The number of missing columns that a note names."""
+
 ViewColumns = Callable[[exp.Expr], tuple[Column, ...]]
 """The output columns of a query, as the planner sees them."""
 
@@ -91,7 +94,7 @@ def _actions(
 ) -> tuple[Action, ...]:
     match statement:
         case s.CreateTable():
-            return _create_table(statement, snapshot)
+            return _create_table(statement, snapshot, note)
         case s.DropTable():
             return removal.drop_table(statement, snapshot, note)
         case s.ChangeColumn() | s.ReplaceColumns() | s.AddConstraint() | s.DropConstraint():
@@ -137,9 +140,11 @@ def _planned_columns(source: SourceStatement, snapshot: Snapshot) -> ViewColumns
     return columns
 
 
-def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action, ...]:
+def _create_table(statement: s.CreateTable, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     table = new_table(statement, snapshot)
     if table is None:
+        if note is not None and (text := _without_columns(statement, snapshot)):
+            note(text, statement.name.span)
         return ()
     table = in_its_catalog(table, statement.name.span, snapshot)
     supervisor = statement.supervisor.id if statement.supervisor is not None else ""
@@ -151,6 +156,18 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot) -> tuple[Action,
         return *checked, AddTable(table, supervisor=supervisor)
     table = replace(table, table_id=snapshot.fresh_id)
     return *checked, AddTable(table, supervisor=supervisor), *ingestion.with_verb(table, verb, snapshot)
+
+
+def _without_columns(statement: s.CreateTable, snapshot: Snapshot) -> str:
+    """A note on the declared columns that the table of IF NOT EXISTS does not have; empty if it has them."""
+    existing = snapshot.table(database_of(statement.name, snapshot), statement.name.name)
+    names = {column.name for column in existing.columns} if existing is not None else set()
+    missing = [column.name for column in statement.columns if column.name not in names]
+    if existing is None or not missing:
+        return ""
+    listed, more = ", ".join(missing[:MOST_LISTED]), len(missing) - MOST_LISTED
+    ending = f" and {more} more" if more > 0 else ""
+    return f"{existing.full_name} exists with other columns and is kept: it has no {listed}{ending}"
 
 
 def _span(statement: s.CreateTable) -> Span | None:

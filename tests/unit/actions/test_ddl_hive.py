@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hivedruid.actions.build import build
 from hivedruid.catalog import types as t
 from hivedruid.errors import HiveDruidError, SemanticError, UnsupportedError
+from hivedruid.parser import parse
+from hivedruid.script import SourceStatement
 from tests.unit.actions.ddl_world import World, create
 
 
@@ -148,3 +151,13 @@ def test_if_not_exists(world: World) -> None:
     assert error.message == "Table default.m already exists"
     assert world.run("CREATE TABLE IF NOT EXISTS m (b INT)") == ()
     assert world.table("m").column("a")
+
+
+def test_the_table_of_if_not_exists_has_other_columns(world: World) -> None:
+    world.run("CREATE TABLE m (a INT)")
+    notes: list[str] = []
+    for columns in ("A STRING", "b INT, a INT, c INT", ", ".join(f"x{n} INT" for n in range(7))):
+        statement = parse(SourceStatement(f"CREATE TABLE IF NOT EXISTS m ({columns})"))
+        build(statement, world.snapshot(statement), lambda text, _: notes.append(text))
+    kept = "default.m exists with other columns and is kept: it has no "
+    assert notes == [f"{kept}b, c", f"{kept}x0, x1, x2, x3, x4 and 2 more"]
