@@ -36,6 +36,8 @@ PACKAGE = (
     "hivedruid/errors.py",
     "hivedruid/filesystems.py",
     "hivedruid/java_numbers.py",
+    "hivedruid/lazy_dataclass.py",
+    "hivedruid/lazy_regex.py",
     "hivedruid/references.py",
     "hivedruid/responses",
     "hivedruid/secret_commands.py",

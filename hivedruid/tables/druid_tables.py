@@ -101,14 +101,13 @@ def check_column(column: Column, span: Span | None, sketches: Collection[str] = 
     check_field_name(column, span)
     if column.name == TIME_COLUMN:
         if not column.type.is_timestamp:
-            raise SemanticError(
-                f"column '{TIME_COLUMN}' has type {column.type}",
-                span=span,
-                hint=(
-                    "it must be timestamp or timestamp with local time zone; in a query CAST(… AS TIMESTAMP) converts"
-                    " text, and CAST(… AS TIMESTAMP FORMAT 'dd.mm.yyyy') that of other formats"
-                ),
-            )
+            hint = "it must be timestamp or timestamp with local time zone"
+            if column.type == STRING:
+                hint += (
+                    "; in a query CAST(… AS TIMESTAMP) converts text,"
+                    " and CAST(… AS TIMESTAMP FORMAT 'dd.mm.yyyy') that of other formats"
+                )
+            raise SemanticError(f"column '{TIME_COLUMN}' has type {column.type}", span=span, hint=hint)
         return
     if column.type == array_of(STRING) or kind in _ALLOWED or column.name in sketches:
         return
