@@ -32,9 +32,15 @@ SHARES = (
 )
 
 
-def wall(command: list[str]) -> float:
+def wall(command: list[str], number: int = 0) -> float:
+    """Seconds of a command, in which `{round}` stands for a number."""
     start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [part.replace("{round}", str(number)) for part in command],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     return time.perf_counter() - start
 
 
@@ -97,7 +103,7 @@ def measures(home: Path) -> list[Measure]:
     return [
         Measure("EXPLAIN", one_shot(f"EXPLAIN {QUERY}"), IMPORTS, 1.4),
         Measure("SHOW TABLES", one_shot("SHOW TABLES"), IMPORTS, 1.3),
-        Measure("CREATE TABLE", one_shot("DROP TABLE IF EXISTS c; CREATE TABLE c (a int) STORED AS ORC"), IMPORTS, 1.5),
+        Measure("CREATE TABLE", one_shot("CREATE TABLE c{round} (a int) STORED AS ORC"), IMPORTS, 1.5),
         Measure("pushed query, embedded", one_shot(QUERY), DUCKDB, 1.5),
         Measure("locally evaluated query", one_shot(SHARES), DUCKDB, 1.6),
         Measure("SELECT on a warm Spark", one_shot("SELECT a, count(*) FROM m GROUP BY a"), CONNECT, 1.3),
@@ -113,11 +119,11 @@ def run(home: Path, rounds: int, with_spark: bool) -> None:
     if with_spark:
         wall([sys.executable, "-m", "hivedruid", "sql", "--home", str(home), "-e", "CREATE TABLE m (a int)"])
     for command in reversed(commands.values()):
-        wall(command)
+        wall(command, 0)
     seconds: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(rounds):
+    for number in range(1, rounds + 1):
         for name, command in commands.items():
-            seconds[name].append(wall(command))
+            seconds[name].append(wall(command, number))
     median = {name: statistics.median(values) for name, values in seconds.items()}
     for name in beside.keys() & median.keys():
         print(f"{name:40} {median[name] * 1e3:7.0f} ms")
