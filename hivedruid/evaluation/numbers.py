@@ -108,7 +108,7 @@ _DOUBLES: dict[str, Two] = {
     "-": lambda a, b: real(float(a) - float(b)),
     "*": lambda a, b: real(float(a) * float(b)),
     "/": lambda a, b: real(float(a) / float(b)) if b else None,
-    "%": lambda a, b: math.fmod(float(a), float(b)) if b else None,
+    "%": lambda a, b: math.fmod(real(float(a)), real(float(b))) if b else None,
 }
 
 
@@ -186,12 +186,12 @@ def absolute(call: Call) -> Callable[[Any], Any]:
 def sign(call: Call) -> Callable[[Any], Any]:
     if call.type.name != "double":
         raise NotLocal(f"sign() of type {call.type}")
-    return lambda v: float((v > 0) - (v < 0))
+    return lambda v: float((real(v) > 0) - (v < 0))
 
 
 def square_root(call: Call) -> Callable[[Any], Any]:
     _number(call)
-    return lambda v: math.sqrt(v) if v >= 0 else None
+    return lambda v: math.sqrt(v) if real(v) >= 0 else None
 
 
 def whole(call: Call) -> Callable[[Any], Any]:
@@ -209,7 +209,7 @@ def whole(call: Call) -> Callable[[Any], Any]:
     round_ = math.floor if call.op == "floor" else math.ceil
 
     def cut(value: float) -> int:
-        result = round_(value)
+        result = round_(real(value))
         if wrap(result, type_) != result:
             raise Unsure(f"{call.op}() of a double out of range for bigint")
         return result
@@ -234,7 +234,7 @@ def round_half_up(call: Call) -> Callable[[Any], Any]:
     elif source.name == "decimal" and type_.name == "decimal":
         change = lambda v: as_decimal(rounded(v, digits), type_)  # noqa: E731
     elif source.name == "double" and type_ == source:
-        change = lambda v: float(rounded(Decimal(repr(v)), digits)) + 0.0  # noqa: E731 - no negative zero
+        change = lambda v: float(rounded(Decimal(repr(real(v))), digits)) + 0.0  # noqa: E731 - no negative zero
     else:
         raise NotLocal(f"round() of {source}")
     return lambda v, *_digits: change(v)

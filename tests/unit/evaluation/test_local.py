@@ -172,6 +172,20 @@ def test_nan_is_not_compared(condition: str) -> None:
         evaluated(local, rows)
 
 
+@pytest.mark.parametrize(
+    "call", ["floor(s)", "ceil(s)", "round(s, 1)", "s % 2", "2 % s", "sqrt(s)", "sign(s)", "format_number(s, 2)"]
+)
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_functions_of_numbers_that_are_not_finite_are_left_to_spark(call: str, number: float) -> None:
+    local = local_plan(
+        plan(
+            f"SELECT {call}, rank() OVER (ORDER BY country) FROM (SELECT country, sum(revenue) s FROM ev GROUP BY country) x"
+        )
+    )
+    with pytest.raises(Unsure):
+        evaluated(local, {local.inputs[0].view: [("NO", number)]})
+
+
 def _query(sql: str) -> Query:
     statement = parse_statement(SourceStatement(sql))
     assert isinstance(statement, Query)
