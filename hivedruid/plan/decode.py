@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 Decoder = Callable[[Any], Any]
 
 
+class UnreadableValueError(DruidError):
+    """A value that this process cannot represent in its Hive type, such as a time after the year 9999."""
+
+
 def decode_rows(rows: Iterable[tuple[Any, ...]], fields: tuple[Field, ...], zone: str) -> Iterator[tuple[Any, ...]]:
     """Rows of a native query, converted to the Hive types of the fields; zoned timestamps in the session's time
-    zone."""
+    zone. Raises UnreadableValueError."""
     return Batches(_batches(rows.batches, fields, zone)) if isinstance(rows, Batches) else _rows(rows, fields, zone)
 
 
@@ -79,7 +83,7 @@ _LAST = 253_402_300_799_999
 """The first and the last millisecond of the years 1 to 9999."""
 
 
-def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> DruidError:
+def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> UnreadableValueError:
     """The error for the first invalid value in a row, for example a year above 9999."""
     for value, field in zip(row, fields, strict=True):
         decode = decoder(field.type, zone)
@@ -87,8 +91,9 @@ def _unreadable(row: tuple[Any, ...], fields: tuple[Field, ...], zone: str) -> D
             _ = decode(value) if decode is not None and value is not None else None
         except (ArithmeticError, TypeError, ValueError):
             hint = "times must be in the years 1 to 9999; exclude the row with WHERE" if field.type.is_time else None
-            return DruidError(f"column '{field.name}' has {value!r}, which is not a valid {field.type}", hint=hint)
-    return DruidError(f"a row from Druid does not match the column types: {row!r}")
+            message = f"column '{field.name}' has {value!r}, which is not a valid {field.type}"
+            return UnreadableValueError(message, hint=hint)
+    return UnreadableValueError(f"a row from Druid does not match the column types: {row!r}")
 
 
 def decoder(type_: HiveType, zone: str) -> Decoder | None:

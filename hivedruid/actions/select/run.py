@@ -125,9 +125,12 @@ def _of_druid(plan: LocalPlan, services: Services) -> dict[str, Rows]:
 
 def _fetched(read: DruidRead, most: int, druid: DruidEngine) -> Rows:
     from hivedruid.evaluation.exactness import Unsure
-    from hivedruid.plan.decode import decode_rows
+    from hivedruid.plan.decode import UnreadableValueError, decode_rows
 
-    rows = list(islice(decode_rows(druid.rows(read), read.fields, "UTC"), most + 1))
+    try:
+        rows = list(islice(decode_rows(druid.rows(read), read.fields, "UTC"), most + 1))
+    except UnreadableValueError as error:
+        raise Unsure(error.message) from error
     if len(rows) > most:
         raise Unsure(f"a native query returned more than {most} rows")
     return rows
