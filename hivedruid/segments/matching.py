@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivedruid.segments.bitmaps import Rows
+from hivedruid.segments.columns import Nulls
 from hivedruid.segments.filters import And, Filter, In, IsNull, Leaf, NotNull, Or, Prefix, Range, utf16
 from hivedruid.segments.integers import Lists
 from hivedruid.segments.offsets import bitmap_entries
@@ -40,6 +41,8 @@ def matching(where: Filter, segment: Segment) -> Rows:
             return np.zeros(0, dtype=np.int64)
         return np.unique(np.concatenate([matching(part, segment) for part in where.parts]))
     data = segment.column(where.column).data
+    if isinstance(data, Nulls):  # whose type in other segments is not known here
+        return np.arange(segment.rows if isinstance(where, IsNull) else 0)
     if isinstance(data, Strings):
         return _strings(where, data)
     return _values(where, data.array(None))

@@ -81,6 +81,25 @@ def test_a_column_that_is_missing_is_null(tmp_path: Path) -> None:
         assert {*values(Scan((("not there", type_),), None, {}), ZIPS[0])} == {(None,)}
 
 
+@pytest.mark.parametrize(("type_", "value"), [("LONG", 1), ("STRING", "a")])
+def test_a_condition_on_a_column_that_is_missing(type_: str, value: Any) -> None:
+    """Other segments of the data source have it."""
+    column: dict[str, Any] = {"column": "not there"}
+    typed = {**column, "matchValueType": type_}
+    null = {**column, "type": "null"}
+    counts = {
+        len(values(Scan((("id", "LONG"),), where, {"not there": type_}), ZIPS[0]))
+        for where in (
+            {**typed, "type": "equals", "matchValue": value},
+            {**typed, "type": "inType", "values": [value]},
+            {**typed, "type": "range", "lower": value},
+            {"type": "not", "field": null},
+        )
+    }
+    assert counts == {0}
+    assert len(values(Scan((("id", "LONG"),), null, {"not there": type_}), ZIPS[0])) == 300
+
+
 @pytest.mark.parametrize(
     ("name", "type_"),
     [
