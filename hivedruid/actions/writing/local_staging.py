@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,8 +96,13 @@ def _any_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_TEXTS: Mapping[str, Callable[[Any], str]] = {"double": double_text, "float": float_text}
-"""The JSON of numbers with a fraction, which local evaluation only has if they are finite."""
+def _number(text: Callable[[Any], str]) -> Callable[[Any], str]:
+    """JSON has no NaN and no infinities: they are strings, which Druid parses."""
+    return lambda value: text(value) if math.isfinite(value) else json.dumps(text(value))
+
+
+_TEXTS: Mapping[str, Callable[[Any], str]] = {"double": _number(double_text), "float": _number(float_text)}
+"""The JSON of numbers with a fraction."""
 
 
 # --- sums ---------------------------------------------------------------------------------------------------------
