@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
 from hivedruid.catalog.table import Column, Table
-from hivedruid.catalog.types import HiveType, spark_type
+from hivedruid.catalog.types import VOID, HiveType, spark_type
 from hivedruid.errors import PlanError
 from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
@@ -66,8 +66,11 @@ def druid_frame(rows: DataFrame, schema: StructType, item: DruidInput) -> DataFr
 def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:
     """Druid's value as the Hive type: its times are LONG milliseconds in UTC, its booleans LONG 0 and 1.
 
-    A multi-value column is a string column if no row has several values, or there are no rows.
+    A multi-value column is a string column if no row has several values, or there are no rows. A column of the type
+    VOID has no values, and no type in Druid's response.
     """
+    if hive == VOID:
+        return "NULL"
     if hive.name == "array" and stored.typeName() == "string":
         return f"CAST(CASE WHEN {expression} IS NOT NULL THEN array({expression}) END AS {spark_type(hive)})"
     if stored.typeName() in ("long", "integer") and hive.is_time:
