@@ -94,8 +94,8 @@ def assert_same_measures(here: StagedRows | None, spark: StagedRows | None) -> N
     assert here.sums.keys() == spark.sums.keys()
     for name, total in here.sums.items():
         assert type(total.total) is type(spark.sums[name].total)
-        assert total.total == pytest.approx(spark.sums[name].total, rel=1e-12)
-        assert total.magnitude == pytest.approx(spark.sums[name].magnitude, rel=1e-12)
+        assert total.total == pytest.approx(spark.sums[name].total, rel=1e-12, nan_ok=True)
+        assert total.magnitude == pytest.approx(spark.sums[name].magnitude, rel=1e-12, nan_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +133,16 @@ def test_values_of_all_types(tables: Tables) -> None:
         "INSERT INTO TARGET SELECT `__time`, NOT b, t, s, i, l, f, d, concat(text, '!'), v, c,"
         " array(text, CAST(NULL AS STRING), CAST(v AS STRING)) FROM source WHERE b OR l IS NULL"
     )
+
+
+def test_numbers_that_are_not_finite(tables: Tables) -> None:
+    """They are in Druid, and sums of finite numbers may be infinite."""
+    tables.create("`__time` TIMESTAMP, d DOUBLE, words ARRAY<STRING>")
+    row = "SELECT '2024-01-01 10:00:00', CAST('{}' AS DOUBLE), NULL"
+    numbers = " UNION ALL ".join(map(row.format, ("NaN", "Infinity", "-Infinity", "1e308", "1e308")))
+    run(tables.session, f"INSERT INTO source {numbers}")
+    tables.write("INSERT INTO TARGET SELECT * FROM source")
+    tables.write("INSERT INTO TARGET SELECT max(`__time`), sum(d), NULL FROM source WHERE d = 1e308D")
 
 
 def test_conversions_to_the_types_of_columns(tables: Tables) -> None:
@@ -227,6 +237,13 @@ def test_json_files(tables: Tables, tmp_path: Path) -> None:
     assert len(tables.rows("here")) == 3
 
 
+def test_nulls_without_a_type(tables: Tables) -> None:
+    """A native query has them as a column, which is converted where it is written."""
+    tables.create("`__time` TIMESTAMP, text STRING, d DOUBLE, b BOOLEAN")
+    run(tables.session, "INSERT INTO source VALUES ('2024-01-01 10:00:00', 'a', 1, true)")
+    tables.write("INSERT INTO TARGET SELECT `__time`, NULL, NULL, NULL FROM source")
+
+
 def test_rows_without_a_time(tables: Tables) -> None:
     tables.create("`__time` TIMESTAMP, n BIGINT")
     statement = "INSERT INTO TARGET VALUES ('2024-01-01 00:00:00', 1), (NULL, 2)"
@@ -251,3 +268,13 @@ def test_more_rows_than_the_setting_are_those_of_spark(tables: Tables) -> None:
     run(tables.session, "INSERT INTO here SELECT `__time`, n FROM here UNION ALL SELECT `__time`, 3 FROM here")
     assert not is_local(tables.last_job())
     assert len(tables.rows("here")) == 6
+
+
+def test_times_after_the_year_9999_are_those_of_spark(tables: Tables) -> None:
+    """They are the results of a native query, which Python's times do not represent."""
+    tables.create("`__time` TIMESTAMP, n BIGINT")
+    run(tables.session, "INSERT INTO source VALUES ('9999-12-31 00:00:00', 1)")
+    run(tables.session, f"SET {SETTING}=50000")
+    run(tables.session, "INSERT INTO here SELECT `__time` + INTERVAL '1' MONTH, n FROM source")
+    assert not is_local(tables.last_job())
+    assert run(tables.session, "SELECT n FROM here") == [{"n": 1}]
