@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,12 +39,17 @@ _writing = RLock()
 class _Postponed:
     """An attribute of a class that exists as soon as somebody looks at it."""
 
-    def __init__(self, name: str, write: Callable[[], None]) -> None:
-        self._name, self._write = name, write
+    def __init__(self, cls: type, name: str, write: Callable[[], None]) -> None:
+        self._cls, self._name, self._write = cls, name, write
 
     def __get__(self, instance: Any, owner: type) -> Any:
+        """The attribute of this class, also where a subclass has its own and calls it by `super()`."""
         self._write()
-        return getattr(owner if instance is None else instance, self._name)
+        if self._name not in vars(self._cls):
+            return getattr(super(self._cls, owner if instance is None else instance), self._name)
+        attribute = vars(self._cls)[self._name]
+        bind = getattr(type(attribute), "__get__", None)
+        return attribute if bind is None else bind(attribute, instance, owner)
 
 
 def _postpone(cls: type, options: Mapping[str, bool]) -> type:
@@ -57,7 +62,10 @@ def _postpone(cls: type, options: Mapping[str, bool]) -> type:
         postponed = [name for name in names if name not in own]
         write = partial(_write, cls, own, postponed, used)
         for name in postponed:
-            setattr(cls, name, _Postponed(name, write))
+            setattr(cls, name, _Postponed(cls, name, write))
+    for name, value in own.items():
+        if isinstance(value, dataclasses.Field):  # the class has its default
+            setattr(cls, name, _Postponed(cls, name, write))
     return cls
 
 
@@ -76,12 +84,19 @@ def _write(cls: type, own: Mapping[str, Any], names: Sequence[str], options: Map
                 setattr(cls, name, written[name])
         for name in names:
             if name in _FROZEN:
-                setattr(cls, name, _refuse_change)
+                setattr(cls, name, _refusal(cls, name))
             elif name in written:
                 setattr(cls, name, written[name])
             else:
                 delattr(cls, name)
 
 
-def _refuse_change(_: object, name: str, *__: object) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
+def _refusal(cls: type, method: str) -> Callable[..., None]:
+    """`__setattr__` or `__delattr__` of a frozen class; its subclasses may have attributes that are no fields."""
+
+    def refuse(instance: Any, name: str, *value: object) -> None:
+        if type(instance) is cls or name in {field.name for field in dataclasses.fields(cast("Any", cls))}:
+            raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
+        getattr(super(cls, instance), method)(name, *value)
+
+    return refuse

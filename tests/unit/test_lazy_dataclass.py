@@ -51,6 +51,21 @@ def classes(dataclass: Callable[..., Any]) -> dict[str, Any]:
     class Grandchild(Child):
         pass
 
+    @dataclass(frozen=True)
+    class Wrapped(Child):
+        """Calls the methods of its base."""
+
+        def __repr__(self) -> str:
+            return f"<{super().__repr__()}>"
+
+        def __hash__(self) -> int:
+            return super().__hash__() + 1
+
+    class Noted(Child):
+        def __init__(self, a: int) -> None:
+            super().__init__(a + 1)
+            self.note = "x"
+
     @dataclass(frozen=True, kw_only=True)
     class Keys:
         a: int = 1
@@ -77,7 +92,7 @@ def classes(dataclass: Callable[..., Any]) -> dict[str, Any]:
     class Ordered:
         a: int
 
-    return {each.__name__: each for each in (Base, Child, Grandchild, Keys, Mutable, Ordered)}
+    return {each.__name__: each for each in (Base, Child, Grandchild, Wrapped, Noted, Keys, Mutable, Ordered)}
 
 
 def result(call: Callable[[], Any]) -> Any:
@@ -97,6 +112,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "defaults": lambda of: of["Child"]().b is not of["Child"]().b,
     "default of the class": lambda of: (of["Child"](), of["Child"].a, of["Child"].items)[1:],
     "no default of the class": lambda of: (of["Child"](), of["Child"].b),
+    "default of a class without values": lambda of: of["Child"].items,
+    "no default of a class without values": lambda of: of["Child"].b,
+    "default of a value without fields": lambda of: object.__new__(of["Grandchild"]).items,
+    "base's repr": lambda of: repr(of["Wrapped"](1)),
+    "base's hash": lambda of: hash(of["Wrapped"](1)) - hash(of["Child"](1)),
+    "base's init and an attribute of a subclass": lambda of: (vars(of["Noted"](1)), delattr(of["Noted"](1), "note")),
+    "assignment in a subclass": lambda of: setattr(of["Noted"](1), "b", 2),
+    "deletion in a subclass": lambda of: delattr(of["Noted"](1), "b"),
     "equal": lambda of: (of["Child"](1, (2,)) == of["Child"](1, (3,)), of["Child"](1) == of["Grandchild"](1)),
     "own equality": lambda of: of["Keys"](b="x") == of["Keys"](b="y"),
     "hash": lambda of: hash(of["Child"](1, (2,), [3])) == hash(of["Child"](1, (3,), [4])),
