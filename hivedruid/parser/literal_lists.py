@@ -54,16 +54,19 @@ def _items(kinds: list[TokenType | None], place: int) -> tuple[list[range], int]
         place += 1
 
 
-def set_lists(tree: exp.Expr, lists: Lists) -> None:
-    """Add the other items, in place."""
+def set_lists(tree: exp.Expr, lists: Lists) -> bool:
+    """Add the other items, in place. False if the tree has not all lists: the IN of `position('a' IN (…))` is none."""
+    missing = dict(lists)
     for node in tree.find_all(exp.In) if lists else ():
         first = next(iter(node.expressions), None)
         literal = next(iter(first.expressions), None) if isinstance(first, exp.Tuple) else first
-        items = lists.get(literal.meta.get("start", -1)) if isinstance(literal, exp.Literal) else None
-        if items is not None:
-            rows = [[_literal(token) for token in item] for item in items]
+        place = literal.meta.get("start", -1) if isinstance(literal, exp.Literal) else -1
+        if place in lists:
+            rows = [[_literal(token) for token in item] for item in lists[place]]
             others = [row[0] for row in rows] if first is literal else [exp.Tuple(expressions=row) for row in rows]
             node.set("expressions", [first, *others])
+            missing.pop(place, None)
+    return not missing
 
 
 def _literal(token: Token) -> exp.Literal:

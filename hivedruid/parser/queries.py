@@ -44,6 +44,12 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     tokens = with_time_travel(source, tokens)
     check_query_tokens(source, tokens)
     short, lists = with_short_lists(tokens)
+    tree = _tree(source, tokens, short)
+    return tree if set_lists(tree, lists) else _tree(source, tokens, tokens)
+
+
+def _tree(source: SourceStatement, tokens: list[Token], short: list[Token]) -> exp.Expression:
+    """The tree of the tokens `short`, with errors about all `tokens`."""
     marked = with_marked_elements(short) if any(token.token_type == TokenType.L_BRACKET for token in short) else short
     try:
         dialect = HIVE_NULLS_LAST if source.nulls_last else HIVE
@@ -71,9 +77,7 @@ def parse_query(source: SourceStatement, tokens: list[Token]) -> exp.Expression:
     if marked is not short:
         without_marks(tree)
     with_loose_files(source, tree)
-    arranged = arrange(tree)
-    set_lists(arranged, lists)
-    return arranged
+    return arrange(tree)
 
 
 def split_at_depth(tokens: list[Token], words: set[str]) -> list[int]:

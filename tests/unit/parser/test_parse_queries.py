@@ -85,6 +85,13 @@ def test_the_error_after_a_long_list_is_that_after_a_short_one(end: str) -> None
     assert len(messages) == 1
 
 
+def test_a_long_list_that_is_no_operand_of_in() -> None:
+    text = f"SELECT position('a' IN ({', '.join(str(n) for n in range(200))})), 1 IN (1)"
+    position, condition = one(text).expression.selects
+    assert len(list(position.find_all(exp.Literal))) == 201
+    assert isinstance(condition, exp.In)
+
+
 def test_zoned_timestamp_literal() -> None:
     text = "SELECT TIMESTAMPLOCALTZ '2010-01-01 00:00:00 US/Pacific', CAST(a AS TIMESTAMPLOCALTZ), b FROM t"
     first, second, last = one(text).expression.selects
