@@ -145,15 +145,19 @@ class JsonStream:
             self._need_more()
 
     def take(self, size: int) -> bytes:
-        """The text from the current position in UTF-8: `size` bytes or more, fewer at the end. It is consumed."""
+        """The text from the current position in UTF-8: `size` bytes or more, fewer at the end, or before an error of
+        the chunks, which is raised where more is read. It is consumed."""
         unfinished, _ = self._utf8.getstate()
         taken = [self._text[self._place :].encode() + unfinished]
         length = len(taken[0])
         self._utf8.reset()
         self._text, self._place = "", 0
-        while length < size and (chunk := next(self._chunks, None)) is not None:
-            taken.append(chunk)
-            length += len(chunk)
+        try:
+            while length < size and (chunk := next(self._chunks, None)) is not None:
+                taken.append(chunk)
+                length += len(chunk)
+        except DruidError as error:
+            self._chunks = _failing(error)
         return b"".join(taken)
 
     def give_back(self, text: bytes) -> None:
@@ -193,3 +197,8 @@ class JsonStream:
 
     def _malformed(self) -> MalformedError:
         return MalformedError("not JSON rows", self._text[self._place : self._place + MOST_SHOWN])
+
+
+def _failing(error: DruidError) -> Iterator[bytes]:
+    yield from ()
+    raise error

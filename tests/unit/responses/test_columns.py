@@ -102,6 +102,21 @@ def test_plain_values_become_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(size for size, _ in parts) == 200
 
 
+def test_the_rows_before_a_lost_connection_are_those_of_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "BLOCK", 1000)
+    text = b'[{"columns":["a"],"events":[' + b'["x"],' * 300
+
+    def response() -> Iterator[bytes]:
+        yield from chunks(text, 64)
+        raise DruidError("the answer ended early")
+
+    expected = outcome(answers.scan_rows(["a"], ["string"], response()))
+    parts = answers.scan_columns(["a"], ["string"], response())
+    assert outcome(chain.from_iterable(_rows(number, columns) for number, columns in parts)) == expected
+    assert len(expected[0]) == 300
+    assert "ended early" in expected[1]
+
+
 def test_small_responses_are_read_without_arrow() -> None:
     script = """
 import sys
