@@ -172,13 +172,13 @@ class Watcher:
 
 def _look(seen: Overview | None, streams: StreamOverview, home: Path) -> Look:
     from hivedruid.actions.streaming.watch import with_topics
-    from hivedruid.actions.watching.run import with_local_start, with_streams
+    from hivedruid.actions.watching.run import with_repairs_to_run, with_streams
     from hivedruid.ingestion.problems import problems
     from hivedruid.streams.problems import problems as stream_problems
 
     streams = with_topics(streams, PATIENCE)
     listed = with_streams(problems(seen) if seen is not None else (), stream_problems(streams))
-    return Look(seen, streams, with_local_start(listed, home))
+    return Look(seen, streams, with_repairs_to_run(listed, home))
 
 
 def _everything(observer: Observer | Exception, facts: Known) -> Overview:

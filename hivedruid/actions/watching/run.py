@@ -167,13 +167,14 @@ def _problems(action: ListProblems, services: Services) -> Result:
     of_streams = stream_problems(with_topics(overview(action.streams, services.home, services.catalog)))
     of_tiers = tier_problems(watched_tiers(services))
     listed = (*with_streams(listed, of_streams), *show_jobs.problems(jobs), *of_tiers, *_elsewhere(services))
-    return Result(PROBLEM_COLUMNS, problem_rows(with_local_start(listed, services.home)))
+    return Result(PROBLEM_COLUMNS, problem_rows(with_repairs_to_run(listed, services.home)))
 
 
-def with_local_start(listed: tuple[Problem, ...], home: Path) -> tuple[Problem, ...]:
-    """The problems; the repair of those that services of the home's local cluster cause is the command line."""
+def with_repairs_to_run(listed: tuple[Problem, ...], home: Path) -> tuple[Problem, ...]:
+    """The problems with repairs as they are run: the command line for those that services of the home's local cluster
+    cause, statements with `;`."""
     stopped, command = (down(home) if listed else {}), start_command(home)
-    return tuple(local_start(each, stopped, command) for each in listed)
+    return tuple(pasted(local_start(each, stopped, command)) for each in listed)
 
 
 def start_command(home: Path) -> str:
@@ -198,7 +199,7 @@ def _elsewhere(services: Services) -> Iterator[Problem]:
 
 
 def problem_rows(listed: Iterable[Problem]) -> list[tuple[str, ...]]:
-    return [tuple(getattr(each, name) for name in COLUMNS) for each in map(pasted, listed)]
+    return [tuple(getattr(each, name) for name in COLUMNS) for each in listed]
 
 
 def _tasks(action: ListTasks, services: Services) -> Result:

@@ -105,6 +105,7 @@ def test_streams_of_the_embedded_store(with_stream: Path, capsys: pytest.Capture
 def test_streams_on_a_terminal(with_stream: Path, druid: str) -> None:
     terminal = Terminal(with_stream, "--druid", druid)
     terminal.wait("default.s: no manager: no manager of streams is running")
+    terminal.wait("  START STREAM default.s;")
     terminal.wait("1 stream(s)")
     for width, height in ((40, 8), (160, 40)):
         terminal.resize(width, height)
