@@ -55,16 +55,13 @@ class _Postponed:
 def _postpone(cls: type, options: Mapping[str, bool]) -> type:
     own = {name: value for name, value in vars(cls).items() if name not in _OF_EACH_CLASS}
     at_first = (*_AT_FIRST, *_FROZEN) if options.get("frozen") else _AT_FIRST
-    fewer = (
-        {} if "__eq__" in own else {"repr": False, "eq": False}
-    )  # a class with its own __eq__ needs a __hash__ at once
-    for names, used in ((at_first, {**options, **fewer}), (_LATER, options)):
+    # a class with its own __eq__ needs a __hash__ at once
+    fewer = {} if "__eq__" in own else {"repr": False, "eq": False}
+    defaults = [name for name, value in own.items() if isinstance(value, dataclasses.Field)]
+    for names, used, attributes in ((at_first, {**options, **fewer}, defaults), (_LATER, options, [])):
         postponed = [name for name in names if name not in own]
         write = partial(_write, cls, own, postponed, used)
-        for name in postponed:
-            setattr(cls, name, _Postponed(cls, name, write))
-    for name, value in own.items():
-        if isinstance(value, dataclasses.Field):  # the class has its default
+        for name in (*postponed, *attributes):
             setattr(cls, name, _Postponed(cls, name, write))
     return cls
 

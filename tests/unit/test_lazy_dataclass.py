@@ -92,7 +92,20 @@ def classes(dataclass: Callable[..., Any]) -> dict[str, Any]:
     class Ordered:
         a: int
 
-    return {each.__name__: each for each in (Base, Child, Grandchild, Wrapped, Noted, Keys, Mutable, Ordered)}
+    @dataclass(frozen=True)
+    class Own:
+        a: int = field(default=3)
+
+        def __repr__(self) -> str:
+            return "own"
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Own)
+
+        def __hash__(self) -> int:
+            return 4
+
+    return {each.__name__: each for each in (Base, Child, Grandchild, Wrapped, Noted, Keys, Mutable, Ordered, Own)}
 
 
 def result(call: Callable[[], Any]) -> Any:
@@ -117,9 +130,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "default of a value without fields": lambda of: object.__new__(of["Grandchild"]).items,
     "base's repr": lambda of: repr(of["Wrapped"](1)),
     "base's hash": lambda of: hash(of["Wrapped"](1)) - hash(of["Child"](1)),
-    "base's init and an attribute of a subclass": lambda of: (vars(of["Noted"](1)), delattr(of["Noted"](1), "note")),
+    "base's init and an attribute of a subclass": lambda of: (vars(of["Noted"](1)), of["Noted"](1).__delattr__("note")),
     "assignment in a subclass": lambda of: setattr(of["Noted"](1), "b", 2),
-    "deletion in a subclass": lambda of: delattr(of["Noted"](1), "b"),
+    "deletion in a subclass": lambda of: of["Noted"](1).__delattr__("b"),
+    "default of a class with own methods": lambda of: of["Own"].a,
     "equal": lambda of: (of["Child"](1, (2,)) == of["Child"](1, (3,)), of["Child"](1) == of["Grandchild"](1)),
     "own equality": lambda of: of["Keys"](b="x") == of["Keys"](b="y"),
     "hash": lambda of: hash(of["Child"](1, (2,), [3])) == hash(of["Child"](1, (3,), [4])),
