@@ -259,7 +259,7 @@ def test_offsets_that_kafka_has_deleted(home: Home, topics: Topics) -> None:
     home.druid.client.post("overlord", supervisor_path(name, "resume"), wire.Acknowledgement)
     problem = until(lambda: home.problem(name, "offsets expired"))
     assert problem["evidence"] == "partition 0: 40 record(s) from offset 10"
-    assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST"
+    assert problem["repair"] == f"RESET INGESTION default.{name} TO EARLIEST;"
     until(lambda: "[10] is no longer available" in (home.ingestion(name)["last_error"] or ""), "the error")
     home.run(problem["repair"])
     assert until(lambda: home.added(name) == sum(range(50, 100)))
@@ -297,7 +297,7 @@ def test_tables_and_supervisors_that_do_not_fit(home: Home, topics: Topics) -> N
     home.post(home.spec(gone, suspended=True, topic="not/there"))
 
     found = {(row["subject"].removeprefix("default."), row["problem"]): row for row in home.run("SHOW PROBLEMS")}
-    assert found[lost, "not running"]["repair"] == f"START INGESTION default.{lost}"
+    assert found[lost, "not running"]["repair"] == f"START INGESTION default.{lost};"
     assert found[changed, "spec differs"]["evidence"] == "ioConfig.taskCount: the supervisor has 2, the table nothing"
     assert found[dropped, "no table"]["cause"].startswith(f"its table default.{dropped} was dropped")
     assert found[foreign, "no table"]["cause"] == "it was not started by hivedruid"
