@@ -19,7 +19,7 @@ TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.query.granularity' =
 AS SELECT `time` AS `__time`, channel, cityname, countryname, isanonymous, isrobot, namespace, page, `user`, added, deleted, delta
 FROM edits;
 
--- A Spark job reads the file, and Druid ingests its rows.
+-- The rows of the file are read by hivedruid itself, or by a Spark job, and Druid ingests them.
 CREATE EXTERNAL TABLE IF NOT EXISTS druid_wiki
 STORED BY 'org.apache.hadoop.hive.druid.DruidStorageHandler'
 TBLPROPERTIES ('druid.segment.granularity' = 'HOUR', 'druid.query.granularity' = 'NONE', 'druid.rollup' = 'false')

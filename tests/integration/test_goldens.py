@@ -26,9 +26,10 @@ SQL = [sys.executable, "-m", "hivedruid", "sql"]
 
 
 def _without_figures(text: str) -> str:
-    """Without the estimates of EXPLAIN EXTENDED, and without who builds segments: only a cluster knows the number of a
-    column's values without ANALYZE, and leaves segments to Spark."""
+    """Without the estimates of EXPLAIN EXTENDED, and without who computes the rows of a write and builds segments: only a
+    cluster knows the number of a column's values without ANALYZE, and leaves segments to Spark."""
     text = re.sub(r"(?m)^Figures:\n(?:  .*\n)+", "", text)
+    text = re.sub(r"(?m)^ +Stage-1\n +(?:Spark Operator|Local Evaluation)\n(?:.*\n)*?(?=Stage-0\n)", "", text)
     return re.sub(r"(?m)^ *segments: built by .*\n", "", text)
 
 
