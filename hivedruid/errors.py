@@ -22,7 +22,7 @@ exit codes belong to `diagnostics`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from hivedruid.lazy_dataclass import dataclass
@@ -193,6 +193,12 @@ class ConnectError(ExecutionError):
 
 CLOSE = 0.6
 """The least ratio of difflib of a name that is suggested."""
+
+
+def listed_names(names: Sequence[str], most: int) -> str:
+    """Names for a message, of which the first `most` are shown: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

@@ -19,6 +19,7 @@ from hivedruid.errors import (
     UnreadableFileError,
     UnsupportedError,
     did_you_mean,
+    listed_names,
 )
 from hivedruid.filesystems import local_path
 from hivedruid.lazy_dataclass import dataclass
@@ -70,9 +71,7 @@ class LooseFile:
         """How the file is read, in a line; empty if it cannot be read."""
         if not self.table.columns:
             return ""
-        shown = [f"{column.name} {column.type}" for column in self.table.columns[:_SHOWN]]
-        more = len(self.table.columns) - len(shown)
-        columns = ", ".join(shown) + (f" and {more} more" if more else "")
+        columns = listed_names([f"{column.name} {column.type}" for column in self.table.columns], _SHOWN)
         remarks = f"; {self.remarks}" if self.remarks else ""
         name = self.table.full_name
         return f"{name} is read as ({columns}){remarks}; DESCRIBE {name} prints its CREATE TABLE"

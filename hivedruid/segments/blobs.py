@@ -64,6 +64,13 @@ def read_container(cursor: Cursor, order: str) -> Container:
     return Container(codec, size, ends, cursor.rest())
 
 
+def joined_bytes(data: Container, offsets: Int64s) -> tuple[Bytes, Int64s]:
+    """The bytes of all values, and their offsets. Raises DamagedSegmentError if these are not sorted from 0 on."""
+    if offsets[0] != 0 or np.any(np.diff(offsets) < 0):
+        raise DamagedSegmentError("the offsets of a column are not sorted")
+    return data.bytes(int(offsets[-1])), offsets
+
+
 @dataclass(frozen=True)
 class Blobs:
     """`total` byte strings."""
@@ -81,9 +88,7 @@ class Blobs:
         stored = self.offsets.bytes(8 * self.total).view(f"{self.order}i8")
         offsets = np.zeros(self.total + 1, dtype=np.int64)
         offsets[1:] = stored
-        if np.any(np.diff(offsets) < 0):
-            raise DamagedSegmentError("the offsets of a column are not sorted")
-        return self.data.bytes(int(offsets[-1])), offsets
+        return joined_bytes(self.data, offsets)
 
 
 def read_blobs(name: str, order: str, find: Find) -> Blobs:

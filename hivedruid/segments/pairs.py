@@ -17,7 +17,7 @@ import pyarrow as pa
 from hivedruid.java_numbers import double_text
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows
-from hivedruid.segments.blobs import Container, byte_strings
+from hivedruid.segments.blobs import Container, byte_strings, joined_bytes
 from hivedruid.segments.codecs import LZ4
 from hivedruid.segments.cursor import Cursor, text
 from hivedruid.segments.distinct import converted_distinct, spelled
@@ -49,9 +49,7 @@ class Cells:
     def joined(self) -> tuple[Bytes, Int64s]:
         """The bytes of all values without gaps, and their offsets."""
         offsets = self.offsets.bytes(8 * (self.total + 1)).view(f"{_ORDER}i8").astype(np.int64)
-        if offsets[0] != 0 or np.any(np.diff(offsets) < 0):
-            raise DamagedSegmentError("the offsets of a column are not sorted")
-        return self.data.bytes(int(offsets[-1])), offsets
+        return joined_bytes(self.data, offsets)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.catalog.properties import RETENTION_RULES
 from hivedruid.catalog.table import Column, Table
-from hivedruid.errors import SemanticError, Span
+from hivedruid.errors import SemanticError, Span, listed_names
 from hivedruid.parser.statements import Statement
 from hivedruid.parser.statements import ddl as s
 from hivedruid.script import SourceStatement
@@ -165,9 +165,7 @@ def _without_columns(statement: s.CreateTable, snapshot: Snapshot) -> str:
     missing = [column.name for column in statement.columns if column.name not in names]
     if existing is None or not missing:
         return ""
-    listed, more = ", ".join(missing[:MOST_LISTED]), len(missing) - MOST_LISTED
-    ending = f" and {more} more" if more > 0 else ""
-    return f"{existing.full_name} exists with other columns and is kept: it has no {listed}{ending}"
+    return f"{existing.full_name} exists with other columns and is kept: it has no {listed_names(missing, MOST_LISTED)}"
 
 
 def _span(statement: s.CreateTable) -> Span | None:

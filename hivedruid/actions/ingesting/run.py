@@ -14,7 +14,7 @@ from hivedruid.actions.services import Services
 from hivedruid.catalog.ingestions import Ingestions
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
-from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError
+from hivedruid.errors import ConnectError, ExecutionError, HiveDruidError, listed_names
 from hivedruid.ingestion.lifecycle import Await, IngestionChange, MoveOffsets, Request, Step
 from hivedruid.ingestion.model import offset_list
 from hivedruid.ingestion.offsets import Move, summary
@@ -217,10 +217,9 @@ def _ask(change: IngestionChange, services: Services) -> None:
 
 def _ask_foreign(change: IngestionChange, services: Services) -> None:
     id_, paths = supervisor_id(change.table), [item.path for item in change.differences]
-    more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
     question = (
         f"START of {change.table.full_name}: supervisor {id_} was started by another program, and the table would"
-        f" change its spec: {', '.join(paths[:MOST_PATHS])}{more}"
+        f" change its spec: {listed_names(paths, MOST_PATHS)}"
     )
     if not services.confirm(question):
         raise ExecutionError(

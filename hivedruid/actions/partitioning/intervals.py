@@ -15,7 +15,7 @@ from hivedruid.engine.archiving import Span, together, within
 from hivedruid.engine.capabilities import DeepStorage
 from hivedruid.engine.kinds import session_kind
 from hivedruid.engine.segments import Segment
-from hivedruid.errors import SemanticError, UnsupportedError
+from hivedruid.errors import SemanticError, UnsupportedError, listed_names
 from hivedruid.errors import Span as Position
 from hivedruid.parser.statements import partitioning as p
 from hivedruid.plan.literals import to_micros
@@ -154,9 +154,7 @@ def _refuse_tiered(table: Table, verb: str, span: Position | None) -> None:
 
 def listed(spans: Iterable[Span]) -> str:
     """Intervals for a message, or the first of them."""
-    found: Sequence[Span] = sorted({*spans})
-    shown = ", ".join(f"{iso(start)}/{iso(end)}" for start, end in found[:MOST_LISTED])
-    return shown if len(found) <= MOST_LISTED else f"{shown} and {len(found) - MOST_LISTED} more"
+    return listed_names([f"{iso(start)}/{iso(end)}" for start, end in sorted({*spans})], MOST_LISTED)
 
 
 def described(segments: Sequence[Segment]) -> list[tuple[str, object]]:
