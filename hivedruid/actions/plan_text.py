@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.plan.physical import (
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from hivedruid.evaluation.local import LocalPlan
 
 
-def table_scan(read: DruidRead, name: str) -> list[str]:
+def table_scan(read: DruidRead, name: str, decoded: Container[int] = ()) -> list[str]:
+    """`decoded` are the positions of the fields whose base64 becomes bytes."""
     fields = ",".join(json.dumps(f.name) for f in read.fields)
-    types = ",".join(str(f.type) for f in read.fields)
+    types = ",".join("binary" if number in decoded else str(f.type) for number, f in enumerate(read.fields))
     return [
         f"TableScan [{name}]",
         f"  Output:[{fields}]",
@@ -52,7 +53,8 @@ def spark_lines(job: SparkJob) -> list[str]:
     for number, source in enumerate(job.inputs):
         lines.append(f"  <-{source.view}")
         if isinstance(source, DruidInput):
-            lines += indent(table_scan(source.read, f"TS_{number}"), 4)
+            decoded = {place for place, column in enumerate(source.columns) if column in source.binaries}
+            lines += indent(table_scan(source.read, f"TS_{number}", decoded), 4)
             lines += indent(scan_lines(source), 6)
             lines += indent(reducer_lines(source.reducers), 6)
         else:

@@ -135,7 +135,8 @@ class DruidInput:
     """A Druid query's rows as a Spark view; its columns are `columns`, in the order of `read.fields`.
 
     `reducers` add filters to the query when it runs. With `scan` the query is not sent: Spark reads these segments, or
-    sends queries of single segments. `undivided` says why it does not, although there are many rows.
+    sends queries of single segments. `undivided` says why it does not, although there are many rows. `binaries` are the
+    columns of base64 that the view has as bytes, and their names in the error of a text that is not base64.
     """
 
     view: str
@@ -144,6 +145,7 @@ class DruidInput:
     reducers: tuple[KeyFilter, ...] = ()
     scan: FileScan | QueryScan | None = None
     undivided: str = ""
+    binaries: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_staged(self) -> bool:

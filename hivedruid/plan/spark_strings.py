@@ -211,9 +211,12 @@ _BASE64 = "^[A-Za-z0-9+/\\\\r\\\\n]*={0,2}[\\\\r\\\\n]*$"
 def _unbase64(s: SparkRex, rex: Call) -> str:
     """With the name of a column, what is no base64 is an error that names it (see plan.computed_columns)."""
     value, *column = (s.render(arg) for arg in rex.args)
-    if not column:
-        return f"unbase64({value})"
-    reason = f"concat('{NO_BASE64}', {column[0]}, ': ', left({value}, {_BEGINNING}))"
+    return checked_base64(value, column[0]) if column else f"unbase64({value})"
+
+
+def checked_base64(value: str, column: str) -> str:
+    """Spark SQL of the bytes of a base64 text; an error that names the column, a Spark literal, if it is none."""
+    reason = f"concat('{NO_BASE64}', {column}, ': ', left({value}, {_BEGINNING}))"
     decoded = f"IF({value} RLIKE '{_BASE64}', try_to_binary({value}, 'base64'), NULL)"
     return f"coalesce({decoded}, IF({value} IS NULL, NULL, raise_error({reason})))"
 

@@ -13,6 +13,7 @@ from hivedruid.druid.query import native_query
 from hivedruid.errors import Span
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
+from hivedruid.plan.binary_inputs import Binaries, decoded_inputs
 from hivedruid.plan.build import Builder
 from hivedruid.plan.ctes import all_nodes, map_ctes, with_ctes
 from hivedruid.plan.literals import in_zone, zone_of
@@ -215,7 +216,8 @@ def spark_job(plan: QueryPlan, names: tuple[str, ...] | None = None, facts: Plan
     if scans.segments:
         node = _replaced(node, scans.replacements(node))
     topics = facts.topics if facts is not None else {}
-    known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node), facts)
+    node, binaries = decoded_inputs(node, _replaced)
+    known = _Inputs(plan.zone, reducers, scans, topics, _conditions(node), facts, binaries)
     return replace(_job(node, known, names), columns=plan.columns)
 
 
@@ -272,6 +274,7 @@ class _Inputs:
     topics: Mapping[tuple[str, str], TopicState] = field(default_factory=dict)
     conditions: Mapping[int, Rex] = field(default_factory=dict)
     facts: PlannerFacts | None = None
+    binaries: Mapping[int, Binaries] = field(default_factory=dict)
 
     def table_input(self, node: TableScan) -> TableInput:
         condition = self.conditions.get(id(node))
@@ -289,7 +292,8 @@ class _Inputs:
 
     def druid_input(self, node: DruidQuery, view: str) -> DruidInput:
         read, columns = native_query(node, self.zone), tuple(c.id for c in node.columns)
-        made = DruidInput(view, read, columns, self.reducers.get(id(node), ()))
+        binaries = self.binaries.get(id(node), {})
+        made = DruidInput(view, read, columns, self.reducers.get(id(node), ()), binaries=binaries)
         return made if self.scans is None else self.scans.applied(made, node)
 
 

@@ -3,7 +3,7 @@ scan query returns for the segment, as the Druid type of the data source."""
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,10 @@ from hivedruid.segments.offsets import offsets_of
 from hivedruid.segments.texts import JSON, PAIRS
 from hivedruid.sketches.kinds import SketchKind, kind_of
 
+BYTES = "COMPLEX"
+"""The type as which the bytes of sketches are read, in place of their base64."""
 ARROW = {
+    BYTES: pa.binary(),
     "LONG": pa.int64(),
     "DOUBLE": pa.float64(),
     "FLOAT": pa.float64(),
@@ -65,6 +68,8 @@ def _scalars(array: pa.Array, column: Column, stored: str, type_: str) -> pa.Arr
             return double_texts(_decimal(array))
         if (kind := kind_of(stored)) is not None:
             return _base64(array, column, kind)
+    if type_ == BYTES and (kind := kind_of(stored)) is not None:
+        return _bytes(array, column, kind)
     if stored not in _NUMBERS.get(type_, ()):
         raise _refusal(column, type_)
     return _decimal(array).cast(ARROW[type_], safe=False)
@@ -76,14 +81,19 @@ def _decimal(array: pa.Array) -> pa.Array:
 
 
 def _base64(array: pa.Array, column: Column, kind: SketchKind) -> pa.Array:
-    """The text of each sketch. Where there are no bytes, Druid returns the empty sketch, but null for a null."""
-    texts = converted_distinct(array, lambda value: b64encode(value).decode(), pa.string())
+    """The text of each sketch."""
+    return converted_distinct(_bytes(array, column, kind), lambda value: b64encode(value).decode(), pa.string())
+
+
+def _bytes(array: pa.Array, column: Column, kind: SketchKind) -> pa.Array:
+    """The bytes of each sketch. Where there are none, Druid returns the empty sketch, but null for a null."""
+    sketches = array.cast(ARROW[BYTES])
     if not array.null_count:
-        return texts
+        return sketches
     has_nulls = column.data.has_nulls if isinstance(column.data, Complex) else None
     if has_nulls is None or has_nulls == bool(kind.empty):
         raise UnsupportedSegmentError(f"column {column.name!r} has values without a sketch")
-    return texts.fill_null(kind.empty) if kind.empty else texts
+    return sketches.fill_null(b64decode(kind.empty)) if kind.empty else sketches
 
 
 def _lists(array: pa.Array, column: Column, type_: str) -> pa.Array:

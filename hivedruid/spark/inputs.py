@@ -15,6 +15,7 @@ from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
 from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
+from hivedruid.plan.spark_strings import checked_base64
 from hivedruid.plan.virtual_columns import OFFSET, VIRTUAL, virtual_among
 from hivedruid.setting_types import resolve_zone
 from hivedruid.spark import paths
@@ -57,10 +58,18 @@ def druid_frame(rows: DataFrame, schema: StructType, item: DruidInput) -> DataFr
     columns = zip(item.read.fields, item.columns, schema.fields, strict=True)
     return rows.toDF(*(f"_{number}" for number in range(len(item.columns)))).selectExpr(
         *(
-            f"{_from_druid(f'_{number}', field.type, stored.dataType)} AS {identifier(column)}"
+            f"{_druid_value(f'_{number}', field.type, stored.dataType, item.binaries.get(column))}"
+            f" AS {identifier(column)}"
             for number, (field, column, stored) in enumerate(columns)
         )
     )
+
+
+def _druid_value(expression: str, hive: HiveType, stored: DataType, binary: str | None) -> str:
+    """Druid's value as the Hive type, or as bytes, if it is base64 of the column `binary`."""
+    if binary is None:
+        return _from_druid(expression, hive, stored)
+    return expression if stored.typeName() == "binary" else checked_base64(expression, literal(binary))
 
 
 def _from_druid(expression: str, hive: HiveType, stored: DataType) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,19 +41,26 @@ def file_frame(
 def stage(item: DruidInput, path: Path, druid: DruidEngine) -> None:
     """Write the rows of an input as one Parquet file: from the segment files in this process, else with its query."""
     scan = item.scan
-    if not isinstance(scan, FileScan) or not write_rows(item.read, scan, item.columns, path):
+    if not isinstance(scan, FileScan) or not write_rows(item, scan, path):
         druid.write_parquet(item.read, item.columns, path)
 
 
-def write_rows(read: DruidRead, scan: FileScan, columns: Sequence[str], path: Path) -> bool:
-    """Write the rows as one Parquet file with these columns, in this process. False if a file cannot be read: it was
-    removed, or has columns of other types."""
+def write_rows(item: DruidInput, scan: FileScan, path: Path) -> bool:
+    """Write the rows as one Parquet file with the columns of the input, in this process. False if a file cannot be
+    read: it was removed, or has columns of other types."""
     from hivedruid.responses.batches import schema_of, write_groups
+    from hivedruid.segments.conversions import BYTES
     from hivedruid.segments.errors import SegmentError
     from hivedruid.segments.scan import Scan, scan_file
+    from hivedruid.sketches.kinds import kind_of
 
-    fields = tuple(zip(scan.fields, scan.types, strict=True))
-    wanted = Scan(fields, read.query.get("filter"), scan.stored)
+    read = item.read
+    is_bytes = [
+        column in item.binaries and kind_of(scan.stored.get(name, "")) is not None
+        for column, name in zip(item.columns, scan.fields, strict=True)
+    ]
+    types = [BYTES if is_sketch else type_ for is_sketch, type_ in zip(is_bytes, scan.types, strict=True)]
+    wanted = Scan(tuple(zip(scan.fields, types, strict=True)), read.query.get("filter"), scan.stored)
 
     def rows() -> Iterator[RecordBatch]:
         for piece in pieces(read.spans, scan.files):
@@ -61,7 +68,7 @@ def write_rows(read: DruidRead, scan: FileScan, columns: Sequence[str], path: Pa
                 yield from scan_file(wanted, place, piece.intervals, piece.number, piece.of)
 
     try:
-        write_groups(rows(), schema_of(columns, scan.types), path)
+        write_groups(rows(), schema_of(item.columns, types), path)
     except (SegmentError, OSError):
         return False
     return True

@@ -9,6 +9,7 @@ import pytest
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BINARY, STRING, TIMESTAMP
 from hivedruid.druid.limits import DruidLimits
+from hivedruid.plan.physical import DruidInput
 from hivedruid.plan.show import tree
 from hivedruid.plan.split import QueryPlan, spark_job
 from tests.support.planning import plan
@@ -74,3 +75,21 @@ def test_an_engine_without_unions_returns_the_sketches() -> None:
     assert "aggregate_sketch_union" not in made.fired
     (item,) = spark_job(made).inputs
     assert item.read.query["queryType"] == "scan"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_decoded"),
+    [
+        ("SELECT users, k FROM visits", True),
+        ("SELECT users, users AS again, length(seen), base64(ms) FROM visits", True),
+        ("SELECT a.users, b.ms FROM visits a JOIN visits b ON upper(a.k) = b.k AND b.k > 'x'", True),
+        ("SELECT k, (SELECT max(length(users)) FROM visits) FROM visits", True),
+        ("SELECT users, (SELECT max(length(users)) FROM visits WHERE k > 'x') FROM visits", True),
+        ("SELECT a.users, b.ms FROM visits a JOIN visits b ON upper(a.k) = b.k", False),  # one query, which both read
+    ],
+)
+def test_spark_reads_sketches_as_bytes(sql: str, is_decoded: bool) -> None:
+    job = spark_job(planned(sql))
+    names = {name for item in job.inputs if isinstance(item, DruidInput) for name in item.binaries.values()}
+    assert ("default.visits.users" in names) == is_decoded
+    assert ("try_to_binary" in job.sql) != is_decoded

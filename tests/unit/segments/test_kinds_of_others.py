@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hivedruid.segments.bitmaps import Rows
-from hivedruid.segments.conversions import converted
+from hivedruid.segments.conversions import BYTES, converted
 from hivedruid.segments.cursor import Cursor
 from hivedruid.segments.distinct import double_texts
 from hivedruid.segments.errors import DamagedSegmentError, SegmentError, UnsupportedSegmentError
@@ -42,6 +43,13 @@ def test_values_are_those_of_a_scan(kind: Kind) -> None:
     for number, path in enumerate(OTHERS):
         (values,) = read(path, (kind.column, kind.read_as))
         assert values == expected(kind, number)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.hive == "binary"], ids=lambda kind: kind.name)
+def test_the_bytes_of_a_sketch_are_those_of_its_base64(kind: Kind) -> None:
+    for number, path in enumerate(OTHERS):
+        (values,) = read(path, (kind.column, BYTES))
+        assert values == [None if text is None else b64decode(text) for text in expected(kind, number)]
 
 
 @each_kind
