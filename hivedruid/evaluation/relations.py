@@ -38,6 +38,8 @@ class Evaluator:
     leaf: Callable[[Node], Relation | None]
     _subqueries: dict[int, Any] = field(default_factory=dict)
     _ctes: dict[int, Relation] = field(default_factory=dict)
+    _joined: dict[int, dict[str, int]] = field(default_factory=dict)
+    """The places of the columns of a join, by its identity, until the join above it adds its own to them."""
 
     def relation(self, node: Node) -> Relation:
         """A function that computes the node's rows. Raises NotLocal for unsupported nodes."""
@@ -58,8 +60,10 @@ class Evaluator:
             node = node.input
 
     def scope(self, columns: Iterable[PlanColumn], computed: Mapping[Rex, int] | None = None) -> Scope:
-        slots = {c.id: i for i, c in enumerate(columns)}
-        return Scope(slots, Given(self.zone), self._subquery, computed or {})
+        return self._scope(_places(columns), computed)
+
+    def _scope(self, places: Mapping[str, int], computed: Mapping[Rex, int] | None = None) -> Scope:
+        return Scope(places, Given(self.zone), self._subquery, computed or {})
 
     # --- subqueries --------------------------------------------------------------------------------------------
 
@@ -197,18 +201,26 @@ class Evaluator:
     def join(self, node: nodes.Join) -> Relation:
         left, right = self.relation(node.left), self.relation(node.right)
         pairs, rest = _equalities(node)
-        sides = [self.scope(side.columns) for side in (node.left, node.right)]
-        left_keys = [compiled(a, sides[0]) for a, _ in pairs]
-        right_keys = [compiled(b, sides[1]) for _, b in pairs]
+        places = self._joined.pop(id(node.left), None) or _places(node.left.columns)
+        left_keys = [compiled(a, self._scope(places)) for a, _ in pairs]
+        right_keys = [compiled(b, self.scope(node.right.columns)) for _, b in pairs]
+        width, is_one_sided = len(node.left.columns), node.kind in ("semi", "anti")
+        places |= _places(node.right.columns, width)  # in place: a chain of joins does not copy those of all its tables
+        conditions = [compiled(term, self._scope(places)) for term in rest]
+        plan = _JoinPlan(node.kind, left_keys, right_keys, conditions, width, len(node.right.columns))
+        if not is_one_sided:
+            self._joined[id(node)] = places
         both = (*node.left.columns, *node.right.columns)
-        of_both = self.scope(both) if rest else sides[0]
-        conditions = [compiled(term, of_both) for term in rest]
-        plan = _JoinPlan(node.kind, left_keys, right_keys, conditions, len(node.left.columns), len(node.right.columns))
-        columns = node.left.columns if node.kind in ("semi", "anti") else both
+        columns = node.left.columns if is_one_sided else both
         is_same = node.columns == columns  # quick, as most of the columns are the same objects
         if not is_same and [c.id for c in node.columns] != [c.id for c in columns]:
             raise NotLocal("a join whose columns are not those of its inputs")
         return lambda: plan.rows(left(), right())
+
+
+def _places(columns: Iterable[PlanColumn], first: int = 0) -> dict[str, int]:
+    """The places of columns in a row, by their ids."""
+    return {column.id: place for place, column in enumerate(columns, first)}
 
 
 def _with_singles(rows: Relation, places: list[int]) -> Relation:

@@ -163,6 +163,28 @@ def test_doubtful_values_are_not_answered() -> None:
             evaluated(local, {view: [("NO", value), ("PE", 1.0)]})
 
 
+@pytest.mark.parametrize(
+    ("joins", "rows"),
+    [
+        ("JOIN b ON a.k = b.k JOIN c ON b.k = c.k AND a.n + b.n = c.n", [("NO", 1, 2, 3)]),
+        ("LEFT SEMI JOIN c x ON a.k = x.k AND a.n < x.n JOIN b ON a.k = b.k JOIN c ON c.k = b.k AND c.n = a.n * 2 + 1",
+         [("NO", 1, 2, 3)]),
+        ("LEFT ANTI JOIN c x ON a.k = x.k AND x.n < 9 LEFT JOIN b ON a.k = b.k AND b.n > a.n"
+         " FULL JOIN c ON c.k = b.k AND b.n < c.n OR c.n = a.n", [("PE", 7, 8, 9), (None, None, None, 3)]),
+        ("JOIN (b JOIN c ON b.k = c.k) ON a.k = c.k AND a.n < b.n AND b.n < c.n",
+         [("NO", 1, 2, 3), ("PE", 7, 8, 9)]),
+    ],
+)  # fmt: skip
+def test_chains_of_joins(joins: str, rows: list[tuple[object, ...]]) -> None:
+    """The conditions of a join read the columns of all joins below it, and not those of a semi join's right side."""
+    tables = ((name, n) for n, name in enumerate("abc", start=1))
+    ctes = ", ".join(
+        f"{name} AS (SELECT col1 k, col2 n FROM (VALUES ('NO', {n}), ('PE', {n + 6})) v)" for name, n in tables
+    )
+    sql = f"WITH {ctes} SELECT a.k, a.n, b.n, c.n FROM a {joins}"
+    assert sorted(evaluated(local_plan(plan(sql)), {}), key=str) == sorted(rows, key=str)
+
+
 @pytest.mark.parametrize("condition", ["a.s = b.s", "a.s <> b.s", "a.s <=> b.s", "a.s > b.s", "a.s = b.c"])
 def test_nan_is_not_compared(condition: str) -> None:
     groups = "(SELECT country, sum(revenue) s, count(*) c FROM ev GROUP BY country)"
