@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from hivedruid.catalog.table import TIME_COLUMN
 from hivedruid.catalog.types import BOOLEAN
 from hivedruid.druid import intervals
 from hivedruid.druid.exactness import NotExact
-from hivedruid.druid.expressions import PERIODS, druid_type
+from hivedruid.druid.expressions import PERIODS, DruidColumn, druid_type
 from hivedruid.druid.inputs import Inputs
 from hivedruid.druid.outputs import Outputs
 from hivedruid.plan.bounds import bounded_values
@@ -92,11 +92,7 @@ def _only_total(query: DruidQuery, total: tuple[Literal, ...]) -> Rex | None:
 
 def _scan(query: DruidQuery, inputs: Inputs) -> DruidRead:
     span, native_filter = inputs.filter()
-    fields = []
-    for column, rex in zip(query.columns, query.exprs, strict=True):
-        stored = inputs.columns.get(rex.id) if isinstance(rex, Ref) else None
-        source = inputs.column(rex) if stored is None or stored.reading == CAST else stored
-        fields.append(Field(source.name, column.type))
+    fields = [Field(_source(rex, inputs).name, c.type) for c, rex in zip(query.columns, query.exprs, strict=True)]
     order = _scan_order(query, inputs)
     names = list(dict.fromkeys(f.name for f in fields))
     if (order and TIME_COLUMN not in names) or not names:
@@ -109,6 +105,26 @@ def _scan(query: DruidQuery, inputs: Inputs) -> DruidRead:
     json |= {"offset": query.offset} if query.offset else {}
     json |= {"limit": query.fetch} if query.fetch is not None else {}
     return DruidRead(json, tuple(fields))
+
+
+def _source(rex: Rex, inputs: Inputs) -> DruidColumn:
+    stored = inputs.columns.get(rex.id) if isinstance(rex, Ref) else None
+    return inputs.column(rex) if stored is None or stored.reading == CAST else stored
+
+
+def exact_outputs(query: DruidQuery, exprs: Sequence[Rex], zone: str) -> list[bool]:
+    """Whether Druid computes each of the expressions exactly in a scan with the rows of `query`, which is exact itself.
+    A query for each of them would describe the columns of the source again and again."""
+    inputs = Inputs(replace(query, exprs=tuple(exprs)), zone, lambda inner: native_query(inner, zone))
+
+    def is_exact(rex: Rex) -> bool:
+        try:
+            _source(rex, inputs)
+        except NotExact:
+            return False
+        return True
+
+    return [is_exact(rex) for rex in exprs]
 
 
 def _scan_order(query: DruidQuery, inputs: Inputs) -> str | None:

@@ -253,6 +253,14 @@ def test_druid_project_is_all_or_nothing_and_druid_project_part_takes_what_is_ex
           DruidQuery(table=[default.ev], projects=[clicks, (imps + 1)])
         """,
     )
+    expect(
+        "SELECT imps, factorial(imps + clicks), clicks * 2, rand(), factorial(clicks), country FROM ev",
+        "druid_scan druid_project druid_project_part",
+        """
+        Project(imps=[imps], _c1=[factorial((imps + clicks))], _c2=[_c2_1], _c3=[rand()], _c4=[factorial(clicks)], country=[country])
+          DruidQuery(table=[default.ev], projects=[imps, clicks, (clicks * 2), country])
+        """,
+    )
     expect_not("SELECT rand() FROM ev", "druid_scan druid_project")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from hivedruid.catalog.types import HiveType
 from hivedruid.druid.aggregators import SKETCHES
 from hivedruid.druid.exactness import NotExact
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
-from hivedruid.druid.query import native_query
+from hivedruid.druid.query import exact_outputs, native_query
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.nodes import DruidQuery, Node, PlanColumn
 from hivedruid.plan.rex import Ref, Rex
@@ -77,6 +77,10 @@ class RuleContext:
         if not self.limits.sketches and _has_sketches(query):
             raise NotExact("Druid has not loaded the extension druid-datasketches")
         return candidate
+
+    def exact_outputs(self, query: DruidQuery, exprs: Sequence[Rex]) -> list[bool]:
+        """Whether Druid computes each of the expressions exactly in a scan with the rows of `query`."""
+        return exact_outputs(query, exprs, self.zone)
 
     def _check_merge_buffers(self, query: Mapping[str, Any]) -> None:
         available = self.limits.merge_buffers

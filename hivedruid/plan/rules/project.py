@@ -74,14 +74,17 @@ def druid_project_part(node: Node, context: RuleContext) -> Node | None:
     columns: list[PlanColumn] = []
     exprs: list[Rex] = []
     above: list[Rex] = []
-    for column, rex in zip(node.columns, node.exprs, strict=True):
-        single = pushed(lambda c=column, r=rex: push_project(query, (c,), (r,), context))  # type: ignore[misc]
-        if single is None or isinstance(rex, Ref):
+    places = {c.id: place for place, c in enumerate(query.columns)}
+    read: set[str] = set()
+    moved = _exact_calls(node, query, context)
+    for place, (column, rex) in enumerate(zip(node.columns, node.exprs, strict=True)):
+        if place not in moved:
             above.append(rex)
-            for c in query.columns:
-                if c.id in refs(rex) and c not in columns:
-                    columns.append(c)
-                    exprs.append(c.ref)
+            added = (refs(rex) & places.keys()) - read
+            for id_ in sorted(added, key=places.__getitem__):
+                columns.append(query.columns[places[id_]])
+                exprs.append(columns[-1].ref)
+            read |= added
         else:
             made = context.new_column(column.name or "_e", column.type)
             columns.append(made)
@@ -95,3 +98,18 @@ def druid_project_part(node: Node, context: RuleContext) -> Node | None:
             return None
     narrowed = pushed(lambda: push_project(query, tuple(columns), tuple(exprs), context))
     return None if narrowed is None else replace(node, input=narrowed, exprs=tuple(above))
+
+
+def _exact_calls(node: Project, query: DruidQuery, context: RuleContext) -> set[int]:
+    """The places of the expressions, other than columns, that Druid computes exactly, each by itself."""
+    pairs = {place: rex for place, rex in enumerate(node.exprs) if not isinstance(rex, Ref) and is_deterministic(rex)}
+    if query.grouped is None:
+        mapping = query.mapping
+        exact = context.exact_outputs(query, [substitute(rex, mapping) for rex in pairs.values()])
+        return {place for place, is_exact in zip(pairs, exact, strict=True) if is_exact}
+
+    def is_exact(place: int) -> bool:
+        columns, exprs = (node.columns[place],), (node.exprs[place],)
+        return pushed(lambda: push_project(query, columns, exprs, context)) is not None
+
+    return set(filter(is_exact, pairs))
