@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,9 +74,9 @@ def _of_package() -> list[Path]:
 
 
 def java_version(java: Path) -> int:
-    """The feature version (17 of `17.0.15`, 8 of `1.8.0_402`) that `java -version` prints."""
+    """The feature version: 17 of `17.0.15`, 8 of `1.8.0_402`."""
     text = version_text(java)
-    match = re.search(r'version "(?:1\.)?(\d+)', text)
+    match = re.search(r'(?:version |^JAVA_VERSION=)"(?:1\.)?(\d+)', text, re.MULTILINE)
     if match is None:
         words = text.strip().splitlines() or ["no output"]
         raise ConnectError(f"{java} does not work: {words[0]}", hint=_INSTALL)
@@ -84,9 +85,18 @@ def java_version(java: Path) -> int:
 
 @cache
 def version_text(java: Path) -> str:
-    """What `java -version` prints: the version and build of Java and of its JVM, without the options of the
-    environment, some of which it would print, too.
+    """The version and build of Java and of its JVM: the file `release` of its folder, if it has both, otherwise what
+    `java -version` prints, which is a JVM for whose start that of Spark would wait.
     """
+    with suppress(OSError, UnicodeDecodeError):
+        text = (java.resolve().parents[1] / "release").read_text(encoding="utf-8")
+        if "JAVA_VERSION=" in text and "JAVA_RUNTIME_VERSION=" in text:
+            return text
+    return printed_version(java)
+
+
+def printed_version(java: Path) -> str:
+    """What `java -version` prints, without the options of the environment, some of which it would print, too."""
     environment = {key: value for key, value in os.environ.items() if key not in _OPTIONS}
     try:
         answer = subprocess.run(

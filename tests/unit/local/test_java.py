@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hivedruid.errors import ConnectError
-from hivedruid.local.java import java_command, version_text
+from hivedruid.local.java import java_command, printed_version, version_text
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +49,31 @@ def test_version_that_is_not_supported(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ConnectError, match=f"^Java 17 to 23 is required, but {java} is Java {feature}$"):
         java_command()
+
+
+def release(folder: Path, version: str) -> None:
+    (folder / "release").write_text(f'JAVA_RUNTIME_VERSION="{version}+6"\nJAVA_VERSION="{version}"\n')
+
+
+def test_version_in_the_file_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No JVM is started to print it."""
+    java = pretend(tmp_path / "java", "it was started")
+    release(tmp_path / "java", "17.0.15")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    assert java_command() == java
+    pretend(tmp_path / "old", "it was started")
+    release(tmp_path / "old", "1.8.0_402")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    java_command.cache_clear()
+    with pytest.raises(ConnectError, match=r"is Java 8$"):
+        java_command()
+
+
+def test_a_file_of_the_folder_without_a_build(tmp_path: Path) -> None:
+    """The name of a class-data archive depends on the build."""
+    java = pretend(tmp_path, 'openjdk version "17.0.15" 2025-04-15')
+    (tmp_path / "release").write_text('JAVA_VERSION="17.0.15"\n')
+    assert version_text(java).startswith("openjdk version")
 
 
 def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,9 +138,7 @@ def test_command(tmp_path: Path) -> None:
 def test_options_of_the_environment_are_not_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a JVM with other options would have another class-data archive."""
     java = java_command()
-    plain = version_text(java)
-    version_text.cache_clear()
+    plain = printed_version(java)
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dsome=option")
     monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")  # printed as `emulated-client`
-    assert version_text(java) == plain
-    version_text.cache_clear()
+    assert printed_version(java) == plain
