@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from ssb import WHERE, query  # type: ignore[import-not-found]  # beside this script
-
+from benchmarks.ssb import WHERE, query
 from hivedruid.actions import build
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan

@@ -153,10 +153,12 @@ def statements(names: Sequence[str] = ()) -> bool:
             continue
         times = [min(in_new_home(axis, size) for _ in range(REPEATED)) for size in axis.sizes]
         fitted = exponent(axis.sizes, times)
-        met &= fitted <= MOST and times[-1] <= axis.seconds
+        is_met = fitted <= MOST and times[-1] <= axis.seconds
+        met &= is_met
         shown = " ".join(f"{size:>9,}: {time:6.2f} s" for size, time in zip(axis.sizes, times, strict=True))
-        limit = f" (at most {axis.seconds:g} s)" if axis.seconds < inf else ""
-        print(f"{name:26} {fitted:5.2f}  {shown}{limit}", flush=True)
+        limit = f", {axis.seconds:g} s" if axis.seconds < inf else ""
+        verdict = "met" if is_met else "missed"
+        print(f"{name:26} {fitted:5.2f}  {shown}  (at most {MOST}{limit}): {verdict}", flush=True)
     for statement in (*IN_A_LARGE_HOME, *LISTINGS) if not names or "tables" in names else ():
         few, many = in_homes(statement)
         met &= many - few <= MOST_ADDED or statement in LISTINGS

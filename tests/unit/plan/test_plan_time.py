@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP
+from hivedruid.druid import query
 from hivedruid.plan.nodes import DruidQuery, Node, TableScan
 from hivedruid.plan.rules import RULES, Rule, RuleContext
 from hivedruid.script import SourceStatement
@@ -62,6 +64,25 @@ def test_rules_see_the_columns_that_are_read_alone() -> None:
 
     plan("SELECT c1 FROM wide WHERE c3 IN (SELECT c5 FROM wide WHERE c7 > 'x')", rules=(widths, *RULES), tables=(WIDE,))
     assert seen == {2}
+
+
+def test_native_queries_of_a_projection_do_not_grow_with_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each describes all columns of the table."""
+    made: list[int] = []
+
+    class Noted(query.Inputs):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            made.append(1)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(query, "Inputs", Noted)
+    counts = []
+    for width in (5, 45):
+        made.clear()
+        columns = ", ".join(f"factorial(c{2 * n}), upper(c{2 * n + 1})" for n in range(width))
+        plan(f"SELECT {columns} FROM wide", tables=(WIDE,))
+        counts.append(len(made))
+    assert counts[0] == counts[1]
 
 
 def test_the_text_of_a_statement_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) -> None:
