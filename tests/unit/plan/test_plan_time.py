@@ -10,6 +10,7 @@ import pytest
 from hivedruid.catalog.table import Column, Table
 from hivedruid.catalog.types import BIGINT, STRING, TIMESTAMP
 from hivedruid.druid import query
+from hivedruid.druid.inputs import Inputs
 from hivedruid.plan.nodes import DruidQuery, Node, TableScan
 from hivedruid.plan.rules import RULES, Rule, RuleContext
 from hivedruid.script import SourceStatement
@@ -70,7 +71,7 @@ def test_native_queries_of_a_projection_do_not_grow_with_its_columns(monkeypatch
     """Each describes all columns of the table."""
     made: list[int] = []
 
-    class Noted(query.Inputs):
+    class Noted(Inputs):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             made.append(1)
             super().__init__(*args, **kwargs)
