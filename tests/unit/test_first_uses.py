@@ -9,6 +9,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import pytest
+
 import hivedruid
 from hivedruid.lazy_regex import regex
 
@@ -26,6 +28,8 @@ def test_every_class_and_every_pattern_can_be_built() -> None:
         if isinstance(value, type) and dataclasses.is_dataclass(value):  # builds the methods
             assert dataclasses.fields(value) is not None
             assert callable(value.__repr__)
+            with pytest.raises(TypeError, match="unexpected keyword argument"):  # compiles `__init__`
+                value.__init__(object(), **{"no field": 1})
             classes += 1
         elif isinstance(value, type(regex(""))):
             assert value.pattern

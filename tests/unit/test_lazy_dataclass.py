@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
+from hivedruid import lazy_dataclass
 from hivedruid.lazy_dataclass import dataclass as lazy
 
 T = TypeVar("T")
@@ -115,6 +116,12 @@ def result(call: Callable[[], Any]) -> Any:
         return type(error)
 
 
+def message(call: Callable[[], Any]) -> str:
+    with pytest.raises(TypeError) as error:
+        call()
+    return str(error.value)
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
     "repr": lambda of: repr(of["Child"](1, (2,), [3])),
     "repr of a subclass": lambda of: repr(of["Grandchild"](1)),
@@ -122,6 +129,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "abstract": lambda of: of["Base"](1),
     "too few": lambda of: of["Keys"](),
     "position": lambda of: of["Keys"](1),
+    "too many": lambda of: message(lambda: of["Child"](1, (), [], 4)),
+    "an unknown name": lambda of: message(lambda: of["Child"](1, c=2)),
+    "a missing name": lambda of: message(of["Mutable"]),
+    "a value that is given twice": lambda of: message(lambda: of["Child"](1, a=2)),
     "defaults": lambda of: of["Child"]().b is not of["Child"]().b,
     "default of the class": lambda of: (of["Child"](), of["Child"].a, of["Child"].items)[1:],
     "no default of the class": lambda of: (of["Child"](), of["Child"].b),
@@ -157,8 +168,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("calls", [0, 128])
 @pytest.mark.parametrize("name", CALLS)
-def test_the_first_use_is_as_in_the_standard_library(name: str) -> None:
+def test_the_first_use_and_that_of_compiled_methods_are_as_in_the_standard_library(
+    monkeypatch: pytest.MonkeyPatch, name: str, calls: int
+) -> None:
+    monkeypatch.setattr(lazy_dataclass, "_FEW", calls)
     assert result(lambda: CALLS[name](classes(lazy))) == result(lambda: CALLS[name](classes(dataclasses.dataclass)))
 
 
@@ -197,3 +212,15 @@ def test_nothing_can_be_assigned_before_the_methods_are_written() -> None:
     raw = object.__new__(classes(lazy)["Child"])
     with pytest.raises(FrozenInstanceError, match="cannot change field 'a'"):
         raw.a = 1
+
+
+def test_many_values_of_a_class() -> None:
+    """The methods are compiled while they are in use."""
+    child = classes(lazy)["Child"]
+    values = [child(number, b=[number]) for number in range(300)]
+    assert [value.a for value in values] == list(range(300))
+    assert all(value == replace(value) and hash(value) == hash(replace(value)) for value in values)
+    assert {repr(value) for value in values} == {
+        f"classes.<locals>.Child(a={number}, items=(), b=[{number}])" for number in range(300)
+    }
+    assert child.__init__.__qualname__ == "classes.<locals>.Child.__init__"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import pkgutil
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -40,9 +39,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def all_subclasses(base: type[Any]) -> set[type[Any]]:
-    """Without the copies that `lazy_dataclass` makes, which no module has."""
-    children = [each for each in base.__subclasses__() if getattr(sys.modules[each.__module__], each.__name__) is each]
-    return {found for child in children for found in (child, *all_subclasses(child))}
+    return {found for child in base.__subclasses__() for found in (child, *all_subclasses(child))}
 
 
 def alternatives(module: str, suffix: str) -> set[type]:
