@@ -298,6 +298,37 @@ def test_a_full_disk_is_an_error(layout: str, tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (1, "error: cannot write to standard output: No space left on device\n")
 
 
+EXIT = """
+import atexit, os, sys
+from hivedruid.__main__ import main
+
+class Object:
+    def __del__(self, write=os.write):
+        write(2, b"freed\\n")
+
+each = Object()
+if sys.argv.pop() == "other":
+    atexit.register(os.write, 2, b"other\\n")
+code = main()
+atexit.register(os.write, 2, b"own\\n")
+sys.stdout.write("x" * 200_000)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(("first", "handlers"), [("none", ["own"]), ("other", ["own", "other", "freed"])])
+@pytest.mark.parametrize(("statement", "code"), [("SHOW DATABASES", 0), ("USE nowhere", 1)])
+def test_the_process_ends_after_its_output_and_all_exit_handlers(
+    first: str, handlers: list[str], statement: str, code: int, tmp_path: Path
+) -> None:
+    """Objects are only freed if a handler remains that runs after that of hivedruid."""
+    command = [sys.executable, "-c", EXIT, "sql", "--home", str(tmp_path), "-q", "-e", statement, first]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == code
+    assert run.stdout.count("x") == 200_000
+    assert [line for line in run.stderr.splitlines() if line in ("own", "other", "freed")] == handlers
+
+
 @pytest.mark.parametrize(("closed", "code"), [("<&-", 2), ("2>&-", 0)])
 def test_closed_streams(closed: str, code: int, tmp_path: Path) -> None:
     shell = f'"{sys.executable}" -m hivedruid sql --home "{tmp_path}" {closed}'
