@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from time import monotonic
 from typing import TextIO
 
 from hivedruid.errors import ConnectError, HiveDruidError, ParseError, Span, UsageError
+from hivedruid.lazy_regex import regex
 from hivedruid.terminal import display_width, printable
 
 OK = 0
@@ -29,7 +29,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 ISSUES = "please report it with the output of the same command under HIVEDRUID_DEBUG=1"
-LONG_WAITS = re.compile(r"(Spark: starting|Druid: waiting until the tasks of|Downloading) [^:]*|Spark: starting")
+LONG_WAITS = regex(r"(Spark: starting|Druid: waiting until the tasks of|Downloading) [^:]*|Spark: starting")
 """The part of progress lines that is printed without a terminal, too, once."""
 TICK = 1.0
 """Seconds after which an unchanged progress line shows how long it stays."""

@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hivedruid.errors import UsageError
 from hivedruid.lazy_dataclass import dataclass
+from hivedruid.lazy_regex import regex
 from hivedruid.references import secret
 from hivedruid.secrets import ENVIRONMENT_PREFIX
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
-_FILE_URI = re.compile(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
+_SCHEME = regex(r"^[A-Za-z][A-Za-z0-9+.-]+:")
+_FILE_URI = regex(r"^file:(//(localhost)?(?=/))?", re.IGNORECASE)
 _COPIED = 1 << 20
 """Bytes copied at once."""
 _CONNECT, _REQUEST, _PATIENCE = 10, 60, 60

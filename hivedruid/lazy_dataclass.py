@@ -97,8 +97,8 @@ def _standard(
     cls: type, annotations: Mapping[str, Any], values: Mapping[str, Any], options: Mapping[str, bool]
 ) -> Mapping[str, Any]:
     """The attributes that the standard library gives to a class with these annotations and values."""
-    # without a docstring it would derive one from the signature, which takes long
-    described = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": ""}
+    # from an empty docstring it would derive the signature, which takes longer than all else
+    described = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__ or cls.__name__}
     other = type(cls.__name__, (), {**values, **described, "__annotations__": annotations})
     return vars(dataclasses.dataclass(**options)(other))
 

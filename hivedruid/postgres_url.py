@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from hivedruid.lazy_dataclass import dataclass
+from hivedruid.lazy_regex import regex
 
 PORT = 5432
 SCHEMA = "hivedruid"
@@ -22,7 +22,7 @@ JDBC_NAMES = {
 }
 """The options of libpq that an address may have, by the names of PostgreSQL's JDBC driver. `schema` is ours."""
 _SECRET = ("password", "passfile", "sslpassword")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}")
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}")
 
 
 @dataclass(frozen=True)

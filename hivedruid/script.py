@@ -10,6 +10,7 @@ from functools import cached_property
 
 from hivedruid.errors import ParseError, SemanticError, Span
 from hivedruid.lazy_dataclass import dataclass
+from hivedruid.lazy_regex import regex
 from hivedruid.secret_text import mask_from_first, mask_text, reference_places
 
 SUBSTITUTE_DEPTH = 40
@@ -77,7 +78,7 @@ class SourceStatement:
         return self.places[start][0], self.places[last][1]
 
 
-_PIECE = re.compile(
+_PIECE = regex(
     r"""
       (?P<comment>--[^\r\n]*|/\*.*?\*/)
     | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`)
@@ -152,7 +153,7 @@ def last_end(text: str) -> int:
     return end
 
 
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = regex(r"\r\n?|\n")
 
 
 def _line_starts(text: str) -> list[int]:
@@ -160,8 +161,8 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in _LINE_END.finditer(text))]
 
 
-_BLANK = re.compile(r"[\s\ufeff]+")
-_SOLID = re.compile(r"[^\s\ufeff]")
+_BLANK = regex(r"[\s\ufeff]+")
+_SOLID = regex(r"[^\s\ufeff]")
 
 
 class _Scanner:
@@ -222,7 +223,7 @@ class _Scanner:
         )
 
 
-_VARIABLE = re.compile(r"\$\{([^}$ ]+)\}")
+_VARIABLE = regex(r"\$\{([^}$ ]+)\}")
 
 
 def substitute(

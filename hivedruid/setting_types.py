@@ -9,6 +9,7 @@ from typing import Literal
 
 from hivedruid.errors import SemanticError, did_you_mean
 from hivedruid.lazy_dataclass import dataclass
+from hivedruid.lazy_regex import regex
 from hivedruid.secrets import is_secret, is_shown, masked
 
 SettingType = Literal[
@@ -35,7 +36,7 @@ EMBEDDED = "embedded:"
 """The druid.url of the embedded store."""
 
 _NUMBER = r"\d{1,10}"
-PERIOD = re.compile(
+PERIOD = regex(
     rf"P(?=[\dT])({_NUMBER}Y)?({_NUMBER}M)?({_NUMBER}W)?({_NUMBER}D)?"
     rf"(T(?=\d)({_NUMBER}H)?({_NUMBER}M)?({_NUMBER}([.,]\d{{1,3}})?S)?)?",
     re.ASCII,
@@ -82,7 +83,7 @@ def seconds(period: str) -> float:
     return days * 86_400 + parts[4] * 3600 + parts[5] * 60 + parts[6]
 
 
-_SPAN = re.compile(r"\s*(-?\d{1,18})\s*([a-z]*)\s*", re.ASCII)
+_SPAN = regex(r"\s*(-?\d{1,18})\s*([a-z]*)\s*", re.ASCII)
 _SPAN_UNITS = {
     **dict.fromkeys(("", "s", "sec", "secs", "second", "seconds"), 1.0),
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
@@ -124,7 +125,7 @@ _SPELLINGS_OF_UTC = dict.fromkeys(
 """Zone names that Java would print but that should not be shown."""
 
 
-_OFFSET = re.compile(r"[+-](0\d|1[0-7]):[0-5]\d|[+-]18:00")
+_OFFSET = regex(r"[+-](0\d|1[0-7]):[0-5]\d|[+-]18:00")
 """A zone with a fixed offset from UTC, in the syntax of java.time.ZoneId."""
 
 
@@ -294,7 +295,7 @@ def _prefix(setting: Setting, value: str) -> str:
     return value
 
 
-_METASTORE = re.compile(r"thrift://(\[[^\]]+\]|[^:/\s,@]+)(?::(\d{1,5}))?/?")
+_METASTORE = regex(r"thrift://(\[[^\]]+\]|[^:/\s,@]+)(?::(\d{1,5}))?/?")
 _METASTORE_PORT = 9083
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hivedruid.catalog.table import Column
 from hivedruid.catalog.types import BINARY, DOUBLE, STRING, HiveType
 from hivedruid.lazy_dataclass import dataclass
+from hivedruid.lazy_regex import regex
 from hivedruid.sketches.kinds import AGGREGATORS as KINDS
 from hivedruid.sketches.kinds import PROPERTY_AGGREGATORS, SketchKind
 
@@ -34,7 +35,7 @@ merge, too."""
 MULTI_VALUES = ("SORTED_ARRAY", "SORTED_SET", "ARRAY")
 """Druid's DimensionSchema.MultiValueHandling."""
 
-_AGGREGATOR = re.compile(r"\s*(?P<column>[^:,()]+?)\s*:\s*(?P<function>\w+)\s*(\(\s*(?P<field>[^()]*?)\s*\))?\s*(,|$)")
+_AGGREGATOR = regex(r"\s*(?P<column>[^:,()]+?)\s*:\s*(?P<function>\w+)\s*(\(\s*(?P<field>[^()]*?)\s*\))?\s*(,|$)")
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class NestedPath:
         return self.column + self.path.removeprefix("$")
 
 
-_PATH = re.compile(
+_PATH = regex(
     r"(?P<column>[^:,]+?)\s*:\s*(?P<nested>[^.:,\[\]]+)(?P<path>(?:[.][a-zA-Z0-9_\-: ]+|\[[0-9]{1,9}\])+)", re.ASCII
 )
 

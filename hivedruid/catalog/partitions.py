@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hivedruid.catalog.table import Column, Table
 from hivedruid.lazy_dataclass import dataclass
+from hivedruid.lazy_regex import regex
 
 if TYPE_CHECKING:
     from hivedruid.catalog.connection import Connection
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """What a folder is named after if the value is NULL or empty. In a column of strings it is the value itself."""
-_ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+_ESCAPED = regex(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 """FileUtils.charToEscape."""
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_ESCAPE = regex(r"%([0-9A-Fa-f]{2})")
 
 
 def escape(text: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from hivedruid.errors import DruidError
+from hivedruid.lazy_regex import regex
 
-_INSTANT = re.compile(
+_INSTANT = regex(
     r"([+-]?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,3})\d*)?(?:Z|([+-])(\d\d):(\d\d)(?::(\d\d))?)",
     re.ASCII,
 )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from hivedruid.catalog.types import DOUBLE, TYPES, HiveType
 from hivedruid.druid.exactness import NotExact
+from hivedruid.lazy_regex import regex
 from hivedruid.plan.literals import to_micros
 from hivedruid.plan.rex import Call, Literal, Rex
 
@@ -32,7 +33,7 @@ NO_STRING = "CAST(null,'STRING')"
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
 
 
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 \-_.,:;/<>=!?#%&()\[\]{}*+|@^$~]")
+_NOT_PLAIN = regex(r"[^A-Za-z0-9 \-_.,:;/<>=!?#%&()\[\]{}*+|@^$~]")
 
 
 class DruidColumn(NamedTuple):

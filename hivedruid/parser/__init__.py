@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from hivedruid.errors import ParseError, Span, UnsupportedError
+from hivedruid.lazy_regex import regex
 from hivedruid.parser.queries import QUERY_WORDS, parse_query, split_at_depth
 from hivedruid.parser.statements import Explain, Query, Statement
 from hivedruid.parser.tokens import next_sign, next_word, tokenize
@@ -61,7 +62,7 @@ def _end_of_statement(source: SourceStatement, span: Span | None) -> str | None:
     return f"if a new statement begins with {words[0][0].upper()}, end the one before it with ;"
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 def _parse_from(source: SourceStatement, offset: int) -> Statement:

@@ -8,6 +8,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError as SqlglotParseError
 
 from hivedruid.errors import ParseError, did_you_mean
+from hivedruid.lazy_regex import regex
 from hivedruid.parser.cast_formats import with_cast_formats
 from hivedruid.parser.checks import check_query_tokens, span_of
 from hivedruid.parser.functions import keep_function_names
@@ -116,7 +117,7 @@ def _from_first(source: SourceStatement, tokens: list[Token]) -> list[Token]:
     return tokens[:begin] + tokens[select:end] + tokens[begin:select] + tokens[end:]
 
 
-_EXPECTED = re.compile(r"Expect(?:ed|ing):? ?(.+?)(?: but got .*|\. Got .*)?$", re.S)
+_EXPECTED = regex(r"Expect(?:ed|ing):? ?(.+?)(?: but got .*|\. Got .*)?$", re.S)
 
 
 def _parse_error(source: SourceStatement, tokens: list[Token], error: SqlglotParseError) -> ParseError:

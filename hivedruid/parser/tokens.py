@@ -13,6 +13,7 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.errors import TokenError
 
 from hivedruid.errors import ParseError, Span, UnsetVariableError, did_you_mean
+from hivedruid.lazy_regex import regex
 from hivedruid.parser.statements import TableName
 from hivedruid.script import SourceStatement
 
@@ -25,8 +26,8 @@ HIVE_NULLS_LAST.NULL_ORDERING = "nulls_are_large"
 """Hive 4's default order of nulls (hive.default.nulls.last): last ascending, first descending."""
 
 _SKIP = r"(?:\s|--[^\r\n]*(?:[\r\n]|$)|/\*.*?\*/)*"
-_BLANKS = re.compile(_SKIP, re.DOTALL)
-_WORD = re.compile(_SKIP + r"([^\W\d]\w*)", re.S)
+_BLANKS = regex(_SKIP, re.DOTALL)
+_WORD = regex(_SKIP + r"([^\W\d]\w*)", re.S)
 
 
 def next_word(text: str, offset: int = 0) -> tuple[str, int, int]:
@@ -69,7 +70,7 @@ def tokenize(source: SourceStatement, start: int = 0) -> list[Token]:
     return tokens
 
 
-_HEX = re.compile(r"\b0x", re.IGNORECASE)
+_HEX = regex(r"\b0x", re.IGNORECASE)
 
 
 def _refuse_hex(source: SourceStatement, tokens: list[Token]) -> None:
@@ -85,7 +86,7 @@ def _refuse_hex(source: SourceStatement, tokens: list[Token]) -> None:
 
 MOST_DIGITS = 1000
 """Of a number. Hive's have at most 38; Python converts at most 4,300 to an integer."""
-_DIGITS = re.compile(f"[0-9]{{{MOST_DIGITS + 1}}}")
+_DIGITS = regex(f"[0-9]{{{MOST_DIGITS + 1}}}")
 
 
 def _refuse_digits(source: SourceStatement, tokens: list[Token]) -> None:
@@ -98,7 +99,7 @@ def _refuse_digits(source: SourceStatement, tokens: list[Token]) -> None:
             )
 
 
-_CHARSET = re.compile(r"_((?:utf|us|iso)-[\w-]+)\s*(?:0x((?:[0-9a-f]{2})+)\b|(?='))", re.IGNORECASE)
+_CHARSET = regex(r"_((?:utf|us|iso)-[\w-]+)\s*(?:0x((?:[0-9a-f]{2})+)\b|(?='))", re.IGNORECASE)
 
 
 def _with_charset_texts(text: str, tokens: list[Token]) -> list[Token]:
@@ -178,7 +179,7 @@ def _with_casts(tokens: list[Token]) -> list[Token]:
     return result
 
 
-_NAME = re.compile(r"\w+")
+_NAME = regex(r"\w+")
 # Words that must be quoted as names. Hive reserves more (USER, DATE, …); those are unambiguous here.
 _RESERVED = frozenset(
     """
@@ -327,7 +328,7 @@ class Cursor:
         raise ParseError(message, span=self.span(), hint=hint)
 
 
-_UNSET = re.compile(r"\$\{(?:(?P<space>hivevar|hiveconf|env|system):)?(?P<name>[^}$ ]+)\}")
+_UNSET = regex(r"\$\{(?:(?P<space>hivevar|hiveconf|env|system):)?(?P<name>[^}$ ]+)\}")
 
 
 def unset_variable(source: SourceStatement, start: int) -> UnsetVariableError | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-_KEY = re.compile(r"[a-zA-Z0-9_\-:\s]+", re.ASCII)
-_INDEX = re.compile(r"\[([0-9]+|\*)\]", re.ASCII)
+from hivedruid.lazy_regex import regex
+
+_KEY = regex(r"[a-zA-Z0-9_\-:\s]+", re.ASCII)
+_INDEX = regex(r"\[([0-9]+|\*)\]", re.ASCII)
 
 
 def spark_path(path: str) -> str | None:
@@ -30,7 +32,7 @@ def _indexes(step: str) -> str:
     return "".join(f"[{index}]" for index in _INDEX.findall(step))
 
 
-_STEP = re.compile(r"\['[a-zA-Z0-9_\-:\s]+'\]|\[[0-9]{1,9}\]", re.ASCII)
+_STEP = regex(r"\['[a-zA-Z0-9_\-:\s]+'\]|\[[0-9]{1,9}\]", re.ASCII)
 
 
 def is_plain(path: str) -> bool:

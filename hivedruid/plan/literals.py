@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from hivedruid.catalog.types import INTERVAL_DAY_TIME, INTERVAL_YEAR_MONTH, HiveType
+from hivedruid.lazy_regex import regex
 from hivedruid.plan.number_text import TIME_BLANK
 from hivedruid.results import Batches, Column
 
@@ -38,8 +39,8 @@ CLOCK_TEXT = rf"{_START}((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?){_END}"
 """A time of day, on the current date."""
 LTZ_TEXT = rf"{_START}(?!0000)({FULL_DAY}(?: {FULL_CLOCK})?)[0-9]* ?({ZONE})?{_END}"
 """The strings that Hive parses as timestamp with local time zone, with an optional zone at the end."""
-_FIELDS = re.compile(r"(\d+)-(\d+)-(\d+)(?:[ Tt](\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?)?", re.ASCII)
-_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")
+_FIELDS = regex(r"(\d+)-(\d+)-(\d+)(?:[ Tt](\d+):(\d+)(?::(\d+)(?:\.(\d{1,9}))?)?)?", re.ASCII)
+_OFFSET = regex(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?")
 
 
 @cache

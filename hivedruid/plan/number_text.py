@@ -7,7 +7,6 @@ than 0 to 9.
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal
 
 from hivedruid.lazy_regex import regex
@@ -32,7 +31,7 @@ DECIMAL_TEXT = rf"{_DECIMAL_BLANKS}([+-]?{_UNSIGNED}(?:[eE][+-]?0*[0-9]{{1,2}})?
 """The exponent has at most two digits (FastHiveDecimalImpl); the first group is the number."""
 
 _INTEGER = regex(rf"{INTEGER_BLANKS}([+-]?)0*([0-9]*)(?:[.][0-9]*)?{INTEGER_BLANKS}")
-_DOUBLE, _DECIMAL = regex(DOUBLE_TEXT), re.compile(DECIMAL_TEXT)
+_DOUBLE, _DECIMAL = regex(DOUBLE_TEXT), regex(DECIMAL_TEXT)
 _ANY_INTEGER = regex(INTEGER_TEXT)
 _BIGINT_DIGITS = 19
 
