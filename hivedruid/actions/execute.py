@@ -42,7 +42,7 @@ def execute(
     """
     if replan is not None:
         actions = _with_values(actions, services, query_id, fallback, replan)
-    if origin is None:
+    if origin is None or not any(action.ingests for action in actions):
         return _execute_all(actions, services, query_id, fallback, [])
     from hivedruid.actions.writing.run import statement_jobs
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.facts import Facts
 from hivedruid.actions.families import family_of
+from hivedruid.actions.lookup import verb_of
 from hivedruid.actions.read_only import refuse_changes
 from hivedruid.actions.reader import TableReader
 from hivedruid.actions.snapshot import Snapshot
@@ -63,7 +64,7 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
     databases = _databases(statement, reader, facts)
     ingestions: Mapping[tuple[str, str], IngestionFacts] = {}
     topics: Mapping[tuple[str, str], TopicDetails | str] = {}
-    if "ingestions" in statement.needs:
+    if "ingestions" in statement.needs and not _is_table_without_ingestion(statement):
         from hivedruid.actions.ingesting.gather import gather_ingestions
 
         ingestions = gather_ingestions(statement, tables, reader.dropped, facts)
@@ -115,6 +116,12 @@ def gather(statement: Statement, facts: Facts) -> Snapshot:
         small_files=_small_files(statement, tables), supervisor=reader.supervisor,
         retention=_retention(statement, tables, reader.dropped, facts),
     )  # fmt: skip
+
+
+def _is_table_without_ingestion(statement: Statement) -> bool:
+    from hivedruid.parser.statements.ddl import CreateTable
+
+    return isinstance(statement, CreateTable) and verb_of(statement.properties) is None
 
 
 def _database_location(statement: Statement, facts: Facts) -> str:

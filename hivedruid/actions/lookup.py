@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
 from hivedruid.actions.snapshot import Snapshot
+from hivedruid.catalog.properties import KAFKA_INGESTION
 from hivedruid.catalog.table import Table
 from hivedruid.errors import CatalogStateError, SemanticError, Span, TableNotFound, did_you_mean
 from hivedruid.parser.statements import SupervisorName, TableName
+from hivedruid.parser.statements.ddl import Property
 
 
 def find_table(name: TableName, snapshot: Snapshot) -> Table:
@@ -25,6 +27,12 @@ def no_supervisor(name: SupervisorName) -> SemanticError:
         f"there is no supervisor '{name.id}'", span=name.span,
         hint="run SHOW INGESTIONS to list the supervisors: those without a table are listed by their ids",
     )  # fmt: skip
+
+
+def verb_of(properties: Iterable[Property]) -> Property | None:
+    """The property druid.kafka.ingestion, if given; the last one if repeated."""
+    found = [item for item in properties if item.key == KAFKA_INGESTION]
+    return found[-1] if found else None
 
 
 def database_of(name: TableName, snapshot: Snapshot) -> str:

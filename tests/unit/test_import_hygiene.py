@@ -71,6 +71,17 @@ def test_catalog_statements_load_no_engine(tmp_path: Path) -> None:
     assert loaded_by("sql", "--home", str(tmp_path / "home"), "-f", str(path)) & HEAVY == {"sqlglot"}
 
 
+def test_create_table_loads_what_a_plain_table_needs(tmp_path: Path) -> None:
+    rare = {
+        "hivedruid.actions.ddl.alter", "hivedruid.actions.ddl.removal", "hivedruid.actions.ingesting.build",
+        "hivedruid.actions.recovery", "hivedruid.actions.writing.run", "hivedruid.iceberg.compaction",
+        "hivedruid.ingestion.lifecycle",
+    }  # fmt: skip
+    loaded = loaded_by("sql", "--home", str(tmp_path), "-e", "CREATE TABLE t (a int)")
+    assert "hivedruid.actions.ddl.build" in loaded
+    assert loaded & (HEAVY | rare) == {"sqlglot"}
+
+
 def test_the_pytest_plugin_loads_nothing_of_hivedruid_but_itself() -> None:
     code = "import pytest, hivedruid.qtest.plugin, sys; print(*(m for m in sys.modules if m.startswith('hivedruid')))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_never, cast
+from typing import TYPE_CHECKING, assert_never, cast
 
 from hivedruid.actions.compacting.model import (
     CompactFiles,
@@ -22,9 +22,11 @@ from hivedruid.druid import compaction as specs
 from hivedruid.engine.capabilities import Compaction
 from hivedruid.engine.kinds import EMBEDDED_STORE, session_kind
 from hivedruid.errors import SemanticError, UnsupportedError, did_you_mean
-from hivedruid.iceberg.compaction import CompactionType, to_rewrite
 from hivedruid.parser.statements import Statement, TableName
 from hivedruid.parser.statements.compacting import CompactingStatement, CompactTable, ShowCompactions, ShowSegments
+
+if TYPE_CHECKING:
+    from hivedruid.iceberg.compaction import CompactionType
 
 TYPES = ("major", "minor", "rebalance")
 MERGED_HERE = f"{EMBEDDED_STORE.name} merges the segments of each interval"
@@ -70,6 +72,8 @@ def _shown(name: TableName | None, use: Use, snapshot: Snapshot) -> Table | None
 
 
 def _compact_files(table: Table, statement: CompactTable, snapshot: Snapshot) -> CompactFiles:
+    from hivedruid.iceberg.compaction import to_rewrite
+
     _check_type(statement, {"rebalance": "the files of a managed table are in no buckets"})
     type_, target = cast("CompactionType", statement.kind), target_size(table.properties)
     files = snapshot.table_files.get((table.database, table.name))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
 from hivedruid.druid.ingestion import Json
 from hivedruid.engine.capabilities import Compaction, Merging, SegmentLists
-from hivedruid.iceberg.compaction import CompactionType
-from hivedruid.iceberg.files import TableFile, TableFiles
 from hivedruid.lazy_dataclass import dataclass
-from hivedruid.operations.compactions import CompactionJob
-from hivedruid.operations.rewrites import RewriteJob
+
+if TYPE_CHECKING:
+    from hivedruid.iceberg.compaction import CompactionType
+    from hivedruid.iceberg.files import TableFile, TableFiles
+    from hivedruid.operations.compactions import CompactionJob
+    from hivedruid.operations.rewrites import RewriteJob
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from hivedruid.actions.lookup import (
     refuse_if_used,
     require_database,
     table_of_name,
+    verb_of,
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
@@ -76,7 +77,7 @@ def set_properties(statement: s.SetTableProperties, snapshot: Snapshot) -> tuple
     definition.check_verb(properties, spans.get(KAFKA_INGESTION))
     properties.pop(KAFKA_INGESTION, None)
     changes = _with_properties(statement.name, table, properties, snapshot)
-    verb = ingestion.verb_of(statement.properties)
+    verb = verb_of(statement.properties)
     if verb is None:
         return changes
     replaced = [change for change in changes if isinstance(change, ReplaceTable)]

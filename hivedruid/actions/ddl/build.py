@@ -9,11 +9,10 @@ from typing import assert_never
 from sqlglot import exp
 
 from hivedruid.actions.compacting import build as compaction
-from hivedruid.actions.ddl import alter, columns, databases, removal, retention, user_functions
+from hivedruid.actions.ddl import retention
 from hivedruid.actions.ddl.in_metastore import in_its_catalog
 from hivedruid.actions.ddl.model import AddTable, ReplaceTable, UseDatabaseAction
 from hivedruid.actions.ddl.new_table import new_table
-from hivedruid.actions.ingesting import build as ingestion
 from hivedruid.actions.ingesting.check import checks
 from hivedruid.actions.lookup import (
     already_exists,
@@ -22,6 +21,7 @@ from hivedruid.actions.lookup import (
     refuse_temporary,
     require_database,
     table_of_name,
+    verb_of,
 )
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
@@ -82,6 +82,8 @@ def build(
 
 def _notes(statement: Statement, change: Action, snapshot: Snapshot) -> Iterator[tuple[str, Span | None]]:
     if isinstance(change, ReplaceTable):
+        from hivedruid.actions.ddl import alter
+
         yield from ((text, None) for text in alter.unaffected_row_notes(change))
     elif isinstance(change, AddTable) and isinstance(statement, s.CreateTable) and change.table.format == "textfile":
         from hivedruid.actions.ddl.text_notes import text_notes
@@ -95,9 +97,13 @@ def _actions(
     match statement:
         case s.CreateTable():
             return _create_table(statement, snapshot, note)
-        case s.DropTable():
-            return removal.drop_table(statement, snapshot, note)
+        case s.DropTable() | s.TruncateTable() | s.DropDatabase() | s.DropView():
+            from hivedruid.actions.ddl import removal
+
+            return removal.build(statement, snapshot, note)
         case s.ChangeColumn() | s.ReplaceColumns() | s.AddConstraint() | s.DropConstraint():
+            from hivedruid.actions.ddl import columns
+
             return columns.build(statement, snapshot, note)
         case (
             s.SetTableProperties()
@@ -107,25 +113,21 @@ def _actions(
             | s.ChangeStorage()
             | s.RenameTable()
         ):
+            from hivedruid.actions.ddl import alter
+
             return alter.build(statement, snapshot)
-        case s.TruncateTable():
-            return removal.truncate(statement, snapshot)
-        case s.CreateDatabase():
-            return databases.create(statement, snapshot, note)
-        case s.AlterDatabase():
-            return databases.alter(statement, snapshot, note)
-        case s.DropDatabase():
-            return removal.drop_database(statement, snapshot)
+        case s.CreateDatabase() | s.AlterDatabase():
+            from hivedruid.actions.ddl import databases
+
+            return databases.build(statement, snapshot, note)
         case s.UseDatabase():
             return _use(statement, snapshot)
         case s.CreateView():
             return _create_view(statement, snapshot, view_columns)
-        case s.DropView():
-            return removal.drop_view(statement, snapshot)
-        case s.CreateFunction():
-            return user_functions.create(statement, snapshot)
-        case s.DropFunction():
-            return user_functions.drop(statement, snapshot)
+        case s.CreateFunction() | s.DropFunction():
+            from hivedruid.actions.ddl import user_functions
+
+            return user_functions.build(statement, snapshot)
         case _:
             assert_never(statement)
 
@@ -151,9 +153,11 @@ def _create_table(statement: s.CreateTable, snapshot: Snapshot, note: Note | Non
     configured = *compaction.changed(None, table, snapshot), *retention.changed(None, table, snapshot, _span(statement))
     # a running supervisor shows by itself whether the ingestion works
     checked = *(() if supervisor else checks(table, snapshot.settings)), *configured
-    verb = ingestion.verb_of(statement.properties)
+    verb = verb_of(statement.properties)
     if verb is None:
         return *checked, AddTable(table, supervisor=supervisor)
+    from hivedruid.actions.ingesting import build as ingestion
+
     table = replace(table, table_id=snapshot.fresh_id)
     return *checked, AddTable(table, supervisor=supervisor), *ingestion.with_verb(table, verb, snapshot)
 

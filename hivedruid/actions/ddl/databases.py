@@ -19,7 +19,13 @@ from hivedruid.tables.iceberg_databases import check_catalog
 from hivedruid.tables.property_checks import check_secret
 
 
-def create(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+def build(statement: s.CreateDatabase | s.AlterDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+    if isinstance(statement, s.CreateDatabase):
+        return _create(statement, snapshot, note)
+    return _alter(statement, snapshot, note)
+
+
+def _create(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     _note(statement.ignored, note)
     spans = {clause.text: clause.span for clause in statement.ignored}
     if statement.iceberg is not None:
@@ -44,7 +50,7 @@ def create(statement: s.CreateDatabase, snapshot: Snapshot, note: Note | None) -
     )
 
 
-def alter(statement: s.AlterDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+def _alter(statement: s.AlterDatabase, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     require_database(statement.name, statement.span, snapshot)
     before = snapshot.database_details.get(statement.name, NO_DETAILS)
     clause = statement.ignored

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from hivedruid.actions.compacting import build as compaction
 from hivedruid.actions.ddl import retention
 from hivedruid.actions.ddl.in_metastore import place
@@ -28,7 +30,23 @@ from hivedruid.errors import SemanticError, Span, UnsupportedError
 from hivedruid.parser.statements import ddl as s
 
 
-def drop_table(statement: s.DropTable, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
+def build(
+    statement: s.DropTable | s.TruncateTable | s.DropDatabase | s.DropView, snapshot: Snapshot, note: Note | None
+) -> tuple[Action, ...]:
+    match statement:
+        case s.DropTable():
+            return _drop_table(statement, snapshot, note)
+        case s.TruncateTable():
+            return _truncate(statement, snapshot)
+        case s.DropDatabase():
+            return _drop_database(statement, snapshot)
+        case s.DropView():
+            return _drop_view(statement, snapshot)
+        case _:
+            assert_never(statement)
+
+
+def _drop_table(statement: s.DropTable, snapshot: Snapshot, note: Note | None) -> tuple[Action, ...]:
     if may_be_missing(statement.name, snapshot, if_exists=statement.if_exists):
         return ()
     table = find_table(statement.name, snapshot)
@@ -96,7 +114,7 @@ def _purges_drops(table: Table) -> bool:
     return table.properties.get("auto.purge", "false").lower() == "true"
 
 
-def drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
+def _drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
     if may_be_missing(statement.name, snapshot, if_exists=statement.if_exists):
         return ()
     table = find_table(statement.name, snapshot)
@@ -114,7 +132,7 @@ def drop_view(statement: s.DropView, snapshot: Snapshot) -> tuple[Action, ...]:
     return (removal(table, snapshot),)
 
 
-def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ...]:
+def _truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ...]:
     table = find_table(statement.name, snapshot)
     span = statement.name.span
     refuse_if_materialized(table, "truncate", span)
@@ -130,7 +148,7 @@ def truncate(statement: s.TruncateTable, snapshot: Snapshot) -> tuple[Action, ..
     return (EmptyTable(table, purge=table.has_data_source and (purges(table) or own)),)
 
 
-def drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
+def _drop_database(statement: s.DropDatabase, snapshot: Snapshot) -> tuple[Action, ...]:
     if statement.name not in snapshot.databases and statement.if_exists:
         return ()
     require_database(statement.name, statement.span, snapshot)

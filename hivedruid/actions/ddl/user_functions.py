@@ -42,7 +42,13 @@ def _loaded(statement: CreateFunction, database: str, facts: Facts) -> UserFunct
     return python_function(database, name, code, file)
 
 
-def create(statement: CreateFunction, snapshot: Snapshot) -> tuple[Action, ...]:
+def build(statement: CreateFunction | DropFunction, snapshot: Snapshot) -> tuple[Action, ...]:
+    if isinstance(statement, CreateFunction):
+        return _create(statement, snapshot)
+    return _drop(statement, snapshot)
+
+
+def _create(statement: CreateFunction, snapshot: Snapshot) -> tuple[Action, ...]:
     name = statement.name
     if not statement.temporary:
         require_database(database_of(name, snapshot), name.span, snapshot)
@@ -66,7 +72,7 @@ def create(statement: CreateFunction, snapshot: Snapshot) -> tuple[Action, ...]:
     )
 
 
-def drop(statement: DropFunction, snapshot: Snapshot) -> tuple[Action, ...]:
+def _drop(statement: DropFunction, snapshot: Snapshot) -> tuple[Action, ...]:
     """As with tables, hive.exec.drop.ignorenonexistent decides whether a missing function is an error."""
     database = TEMPORARY if statement.temporary else database_of(statement.name, snapshot)
     function = snapshot.functions.get((database, statement.name.name))

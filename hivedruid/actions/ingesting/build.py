@@ -3,7 +3,7 @@ now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from hivedruid.actions.lookup import find_table, no_supervisor
 from hivedruid.actions.model import Action
 from hivedruid.actions.snapshot import Snapshot
 from hivedruid.actions.statement_plan import Note, StatementPlan
-from hivedruid.catalog.properties import KAFKA_INGESTION, TOPIC_KEYS, has_ingestion
+from hivedruid.catalog.properties import TOPIC_KEYS, has_ingestion
 from hivedruid.catalog.table import Table
 from hivedruid.druid.supervisor import supervisor_spec
 from hivedruid.engine.capabilities import KafkaIngestion
@@ -66,12 +66,6 @@ def _table_of(supervisor: SupervisorName, snapshot: Snapshot) -> Table:
     from hivedruid.actions.ddl.supervisors import adopted
 
     return replace(adopted(supervisor.id, facts.running, snapshot, supervisor.span).table, name=supervisor.id)
-
-
-def verb_of(properties: Iterable[Property]) -> Property | None:
-    """The property druid.kafka.ingestion, if given; the last one if repeated."""
-    found = [item for item in properties if item.key == KAFKA_INGESTION]
-    return found[-1] if found else None
 
 
 def with_verb(table: Table, verb: Property, snapshot: Snapshot, before: Table | None = None) -> tuple[Action, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.actions.ingesting.build import verb_of
+from hivedruid.actions.lookup import verb_of
 from hivedruid.catalog.ingestions import IngestionRecord, Ingestions
 from hivedruid.catalog.opening import catalog_name
 from hivedruid.catalog.properties import SUPERVISOR_ID, TOPIC_KEYS, has_ingestion

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.model import Action
 from hivedruid.catalog.table import Table
-from hivedruid.ingestion.lifecycle import IngestionChange
 from hivedruid.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from hivedruid.ingestion.checks import Mode
+    from hivedruid.ingestion.lifecycle import IngestionChange
 
 
 @dataclass(frozen=True)

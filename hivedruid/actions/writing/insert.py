@@ -14,8 +14,7 @@ from hivedruid.actions.ddl import retention
 from hivedruid.actions.ddl.in_metastore import in_its_catalog
 from hivedruid.actions.ddl.model import AddTable
 from hivedruid.actions.ddl.new_table import new_table
-from hivedruid.actions.ingesting.build import verb_of
-from hivedruid.actions.lookup import find_table, refuse_if_materialized
+from hivedruid.actions.lookup import find_table, refuse_if_materialized, verb_of
 from hivedruid.actions.model import Action
 from hivedruid.actions.partitioning.insert import assigned
 from hivedruid.actions.snapshot import Snapshot
