@@ -397,9 +397,9 @@ def _retention(
 def _small_files(statement: Statement, tables: Mapping[tuple[str, str], Table]) -> frozenset[tuple[str, str]]:
     if "small files" not in statement.needs or all(table.kind != "files" for table in tables.values()):
         return frozenset()
-    from hivedruid.actions.select.json_rows import has_small_json
+    from hivedruid.actions.select.file_rows import has_small_files
 
-    return frozenset(key for key, table in tables.items() if has_small_json(table))
+    return frozenset(key for key, table in tables.items() if table.kind == "files" and has_small_files(table))
 
 
 def _segment_root(statement: Statement, reader: TableReader, facts: Facts) -> SegmentRoot | None:

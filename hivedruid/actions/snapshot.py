@@ -76,7 +76,7 @@ class Snapshot(PlannerFacts):
     of a text at the LOCATION of CREATE TABLE.
     `supervisor` is the spec of the supervisor of CREATE TABLE … FROM SUPERVISOR, None if there is none.
     `retention` are the retention rules by data source, those of all under `_default`; None if they do not matter or are
-    not known. `small_files` are the tables of JSON files that are small enough to be read without Spark, for a
+    not known. `small_files` are the tables of files that are small enough to be read without Spark, for a
     statement that writes. `source_segments` are the segments of data sources, also unused ones, for DROP and RESTORE
     PARTITION.
     """

@@ -43,7 +43,7 @@ class LocalInput:
 
 @dataclass(frozen=True)
 class LocalFiles:
-    """The rows of Parquet or JSON files, which replace `node` in the plan; `view` is their name in EXPLAIN."""
+    """The rows of files, which replace `node` in the plan; `view` is their name in EXPLAIN."""
 
     view: str
     rows: FileRows
@@ -87,8 +87,8 @@ def local_plan(
     small: Collection[tuple[str, str]] = (),
 ) -> LocalPlan:
     """The plan for local evaluation, with the reducers of the Spark job that it replaces; `setting` has the most rows.
-    `small` are tables of other files than Parquet that may be read here, too. Raises NotLocal if a part is not
-    supported or too large."""
+    `small` are tables of few small files, which may be read here without a table of Druid beside them. Raises NotLocal
+    if a part is not supported or too large."""
     most = plan.context.most(setting)
     if most <= 0:
         raise NotLocal(f"{setting} is 0")
@@ -139,7 +139,9 @@ def _files(
             raise NotLocal(not_from_druid(scan.table))
         for column in scan.columns:
             is_alike = (
-                is_small or column.type.name in ALIKE_IN_PARQUET or (scan.table.is_copy and column.type == TIMESTAMP)
+                not scan.table.has_parquet_files
+                or column.type.name in ALIKE_IN_PARQUET
+                or (scan.table.is_copy and column.type == TIMESTAMP)
             )
             if column.type == FLOAT or not is_alike or not scan.table.column(column.name):
                 raise NotLocal(f"column {column.name} of {scan.table.full_name} is read by Spark")

@@ -1,5 +1,5 @@
-"""The rows of small Parquet and JSON files without a Spark job, which would take longer than most of the queries that
-are joined with them: for local evaluation, and as the keys of semi-join reductions.
+"""The rows of small Parquet, JSON and text files without a Spark job, which would take longer than most of the queries
+that are joined with them: for local evaluation, and as the keys of semi-join reductions.
 
 Conditions are evaluated exactly or not at all. Comparisons of a column with a constant are Arrow's, others those of
 local evaluation: once for each distinct value, if they read one column.
@@ -7,13 +7,14 @@ local evaluation: once for each distinct value, if they read one column.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
-from hivedruid.actions.select import json_rows
+from hivedruid.actions.select import delimited_rows, json_rows
+from hivedruid.actions.select.small_texts import MOST_BYTES
 from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
@@ -21,6 +22,7 @@ from hivedruid.evaluation.functions import Given
 from hivedruid.plan.physical import MOST_FILE_ROWS, FileRows
 from hivedruid.plan.rex import Call, Literal, Ref, Rex, refs, walk
 from hivedruid.spark.paths import is_visible_here
+from hivedruid.spark.serde import is_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,8 +85,7 @@ def _rows(wanted: FileRows) -> pa.Table:
     columns = [column for column in wanted.table.columns if column.name in needed]
     if len(columns) < len(needed):
         raise NotLocal("a column is not in the files")
-    read = _in_parquet if wanted.table.has_parquet_files else json_rows.rows_of
-    rows = read(wanted.table, columns)
+    rows = _reader_of(wanted.table)(wanted.table, columns)
     for place, column in enumerate(columns):
         if column.type.params and column.type.is_string:
             rows = rows.set_column(place, column.name, _fitting(rows[column.name], column.type))
@@ -97,6 +98,26 @@ def _rows(wanted: FileRows) -> pa.Table:
         if column.type == DOUBLE and compute.all(compute.is_finite(values)).as_py() is False:
             raise Unsure("a number that is not finite")
     return rows
+
+
+def has_small_files(table: Table) -> bool:
+    """Whether all rows of a table are in few small files on this machine, which may be read without Spark."""
+    if table.has_parquet_files:
+        return _has_small_parquet(table)
+    return json_rows.has_small_json(table) or delimited_rows.has_small_text(table)
+
+
+def _has_small_parquet(table: Table) -> bool:
+    try:
+        return 0 < sum(each.size for each in files_of(table, MOST_FILES)) <= MOST_BYTES
+    except (ValueError, OSError):
+        return False
+
+
+def _reader_of(table: Table) -> Callable[[Table, list[Column]], pa.Table]:
+    if table.has_parquet_files:
+        return _in_parquet
+    return json_rows.rows_of if is_json(table) else delimited_rows.rows_of
 
 
 def _in_parquet(table: Table, columns: list[Column]) -> pa.Table:

@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.actions.parquet_files import files_of
+from hivedruid.actions.select.small_texts import MOST_BYTES, lines_of, paths_of, size_of
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.plain_json import KINDS, PlainJson, column_name
 from hivedruid.spark.serde import is_json
@@ -19,17 +18,13 @@ if TYPE_CHECKING:
 
     from hivedruid.catalog.table import Column, Table
 
-MOST_FILES = 100
-MOST_BYTES = 32 << 20
-"""The most bytes of the files of a table. Arrow parses them in 0.5 s."""
 _ENDINGS = frozenset({"", ".json", ".jsonl", ".ndjson", ".log", ".txt"})
-"""Of files that Hadoop does not decompress."""
 _BLANKS = b" \t\n\x0b\f\r"
 
 
 def has_small_json(table: Table) -> bool:
     """Whether all rows of a table are in few small JSON files on this machine, whose records may be plain."""
-    return _is_suitable(table) and 0 < _size(table) <= MOST_BYTES
+    return _is_suitable(table) and 0 < size_of(table, _ENDINGS) <= MOST_BYTES
 
 
 def _is_suitable(table: Table) -> bool:
@@ -38,16 +33,6 @@ def _is_suitable(table: Table) -> bool:
     if any(key == "timestamp.formats" or key.startswith("mapping.") for key in table.effective_serde):
         return False
     return all(each.type.name in KINDS and each.type.name != "binary" for each in table.columns)
-
-
-def _size(table: Table) -> int:
-    """The bytes of the files; 0 if they may not be all, or not be text."""
-    try:
-        files = files_of(table, MOST_FILES)
-    except (ValueError, OSError):
-        return 0
-    is_text = all(PurePath(each.path).suffix.lower() in _ENDINGS for each in files)
-    return sum(each.size for each in files) if is_text else 0
 
 
 def rows_of(table: Table, columns: list[Column]) -> pa.Table:
@@ -59,7 +44,7 @@ def rows_of(table: Table, columns: list[Column]) -> pa.Table:
 
     if not has_small_json(table):
         raise Unsure(f"the files of {table.full_name} have changed")
-    records = [record for each in files_of(table, MOST_FILES) for record in _records(Path(each.path))]
+    records = [line for path in paths_of(table) for line in lines_of(path) if line.strip(_BLANKS)]
     plain = PlainJson(
         tuple((column.field_name.lower(), KINDS[column.type.name]) for column in table.columns),
         tuple(range(len(table.columns))),
@@ -72,14 +57,6 @@ def rows_of(table: Table, columns: list[Column]) -> pa.Table:
     return pa.table({column.name: arrays[column.name] for column in columns})
 
 
-def _records(path: Path) -> list[bytes]:
-    """The lines of a file that are not blank. Raises Unsure if some of them may end otherwise."""
-    content = path.read_bytes()
-    if b"\r" in content:
-        raise Unsure(f"{path} has carriage returns")
-    return [line for line in content.split(b"\n") if line.strip(_BLANKS)]
-
-
 # --- times ----------------------------------------------------------------------------------------------------------
 
 
@@ -87,7 +64,7 @@ def _typed(values: pa.Array, column: Column) -> pa.Array:
     """Plain values in the type of their column."""
     import pyarrow as pa
 
-    read = _TIMES.get(column.type.name)
+    read = TIMES.get(column.type.name)
     if read is None:
         return values
     types = {"date": pa.date32(), "timestamp": pa.timestamp("us")}
@@ -116,7 +93,7 @@ def _read(pattern: re.Pattern[str], parse: Callable[[str], Any]) -> Callable[[st
     return read
 
 
-_TIMES: dict[str, Callable[[str], Any]] = {
+TIMES: dict[str, Callable[[str], Any]] = {
     "date": _read(_DATE, date.fromisoformat),
     "timestamp": _read(_LOCAL, datetime.fromisoformat),
     "timestamp with local time zone": _read(

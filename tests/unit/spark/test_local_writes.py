@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from hivedruid.actions.writing.local import SETTING
 from hivedruid.actions.writing.local_staging import FILE
@@ -235,6 +237,60 @@ def test_json_files(tables: Tables, tmp_path: Path) -> None:
     run(tables.session, f"INSERT OVERWRITE TABLE here {select}")
     assert not is_local(tables.last_job())
     assert len(tables.rows("here")) == 3
+
+
+DELIMITED = (
+    "2015-09-12 00:46:58.771,1600-02-29,127,ä 😀,ab  cd,-2.5E-300,true,-12.345\n"
+    "\n"
+    "2015-09-12 00:46:59,,x,,äöü漢😀,,maybe,0.005,more\n"
+    "2015-09-12 00:47:00,\\N,-128,\\N,  ,12345678901234.5,FALSE\n"
+)
+
+
+def test_delimited_files(tables: Tables, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("a header\n" + DELIMITED)
+    run(
+        tables.session,
+        "CREATE EXTERNAL TABLE lines (moment TIMESTAMP, `day` DATE, n TINYINT, text STRING, v VARCHAR(4), x DOUBLE, b BOOLEAN,"
+        " m DECIMAL(9, 2)) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' LOCATION"
+        f" '{file}' TBLPROPERTIES ('skip.header.line.count' = '1')",
+    )
+    tables.create("`__time` TIMESTAMP, d STRING, n INT, text STRING, v STRING, x DOUBLE, b BOOLEAN, m STRING")
+    select = "SELECT coalesce(moment, CAST('2000-01-01' AS TIMESTAMP)), `day`, n, text, v, x, b, CAST(m AS STRING) FROM lines"
+    tables.write(f"INSERT INTO TARGET {select}")
+    tables.write(f"INSERT INTO TARGET {select} WHERE v LIKE '%äöü%' OR n IS NULL")
+    file.write_text("a header\n" + DELIMITED.replace("127", "127.5"))
+    run(tables.session, f"SET {SETTING}=50000")
+    run(tables.session, f"INSERT OVERWRITE TABLE here {select}")
+    assert not is_local(tables.last_job())
+    assert len(tables.rows("here")) == 4
+
+
+def test_csv_files(tables: Tables, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(
+        '2024-01-01 10:00:00,"a ""b"", c",1\n"2024-01-02 10:00:00","x\\"y",\n\n2024-01-03 10:00:00, "z",3,4\n2024-01-04 10:00:00,"open,5\n'
+    )
+    run(
+        tables.session,
+        "CREATE EXTERNAL TABLE quoted (moment STRING, text STRING, n STRING)"
+        f" ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde' LOCATION '{tmp_path}'",
+    )
+    tables.create("`__time` TIMESTAMP, text STRING, n INT")
+    time = "coalesce(CAST(moment AS TIMESTAMP), CAST('2000-01-01' AS TIMESTAMP))"
+    tables.write(f"INSERT INTO TARGET SELECT {time}, text, CAST(n AS INT) FROM quoted")
+
+
+def test_parquet_files(tables: Tables, tmp_path: Path) -> None:
+    rows = pa.table({"n": [1, None, 3], "text": ["a", "ä", None], "x": [0.5, -0.0, None], "ok": [True, None, False]})
+    parquet.write_table(rows, tmp_path / "rows.parquet")
+    run(
+        tables.session,
+        "CREATE EXTERNAL TABLE stored (n BIGINT, text STRING, x DOUBLE, ok BOOLEAN)"
+        f" STORED AS PARQUET LOCATION '{tmp_path}'",
+    )
+    tables.create("`__time` TIMESTAMP, n BIGINT, text STRING, x DOUBLE, ok BOOLEAN")
+    tables.write("INSERT INTO TARGET SELECT CAST('2024-01-01' AS TIMESTAMP), n, text, x, ok FROM stored")
 
 
 def test_nulls_without_a_type(tables: Tables) -> None:
