@@ -21,7 +21,10 @@ def brief(actions: Iterable[Action]) -> list[str]:
 
 
 def _read(action: Action) -> Iterator[str]:
-    if isinstance(action, RunDruidQuery):
+    if isinstance(action, RunDruidQuery) and action.scan is not None:
+        files = len(action.scan.files)
+        yield f"{files:,} segment file{'s' * (files != 1)} in place of a native query: {native(action.read.query)}"
+    elif isinstance(action, RunDruidQuery):
         yield f"one native query: {native(action.read.query)}"
     elif isinstance(action, AnswerRows):
         yield "answered while planning: no query is sent"

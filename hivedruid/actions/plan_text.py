@@ -144,13 +144,14 @@ def scan_lines(source: DruidInput) -> list[str]:
     """What is read in place of the query, or why a large one is sent as one."""
     scan = source.scan
     if isinstance(scan, FileScan):
-        return [_files(source.read, scan)]
+        return [files_line(source.read, scan)]
     if isinstance(scan, QueryScan):
         return [_queries(scan)]
     return [f"druid.queries: one, through this process: {source.undivided}"] if source.undivided else []
 
 
-def _files(read: DruidRead, scan: FileScan) -> str:
+def files_line(read: DruidRead, scan: FileScan) -> str:
+    """The files that are read in place of a query."""
     partitions = "in " + _number(len(pieces(read.spans, scan.files)), "partition")
     reader = "by this process" if scan.is_in_process else partitions
     growing = len(scan.growing)
@@ -270,19 +271,24 @@ def job_document(job: SparkJob) -> dict[str, Any]:
 def _scan_document(source: DruidInput) -> dict[str, Any]:
     scan = source.scan
     if isinstance(scan, FileScan):
-        found = {
-            "files": [file.location for file in scan.files],
-            "bytes": scan.bytes,
-            "partitions": len(pieces(source.read.spans, scan.files)),
-            "queried": len(scan.growing),
-            **({"is_in_process": True} if scan.is_in_process else {}),
-        }
-        return {"segments": found}
+        return files_document(source.read, scan)
     if isinstance(scan, QueryScan):
         queries = [query.interval for piece in scan.pieces for query in piece]
         found = {"intervals": queries, "segments": scan.segments, "rows": scan.rows, "bytes": scan.bytes}
         return {"queries": {**found, "partitions": len(scan.pieces), "servers": sorted(scan.servers)}}
     return {"undivided": source.undivided} if source.undivided else {}
+
+
+def files_document(read: DruidRead, scan: FileScan) -> dict[str, Any]:
+    """`segments`: the files that are read in place of a query."""
+    found = {
+        "files": [file.location for file in scan.files],
+        "bytes": scan.bytes,
+        "partitions": len(pieces(read.spans, scan.files)),
+        "queried": len(scan.growing),
+        **({"is_in_process": True} if scan.is_in_process else {}),
+    }
+    return {"segments": found}
 
 
 def reducer_document(reducers: tuple[KeyFilter, ...]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.brief import written
-from hivedruid.actions.plan_text import scan_lines
-from hivedruid.actions.select.model import AnswerRows, AskValues
+from hivedruid.actions.plan_text import files_line, scan_lines
+from hivedruid.actions.select.model import AnswerRows, AskValues, RunDruidQuery
 from hivedruid.druid.query import native_query
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan import nodes
@@ -34,7 +34,8 @@ def steps(built: StatementPlan) -> tuple[Step, ...]:
     jobs = [job for action in built.actions for job in _jobs(action)]
     is_here = any(action.evaluates or isinstance(action, AnswerRows) for action in built.actions)
     outside: Engine = "hivedruid" if is_here else "spark"
-    trees = [_Tree(plan, outside, jobs).steps() for plan in built.plans]
+    files = "".join(_files(action) for action in built.actions)
+    trees = [_Tree(plan, outside, jobs, files).steps() for plan in built.plans]
     writes = [found for action in built.actions if (found := list(_writes(action)))]
     asked = tuple(_asked(action) for action in built.actions if isinstance(action, AskValues))
     if len(writes) == len(trees):
@@ -49,6 +50,13 @@ def steps(built: StatementPlan) -> tuple[Step, ...]:
 
 def _jobs(action: Action) -> tuple[SparkJob, ...]:
     return () if action.evaluates is not None else action.jobs
+
+
+def _files(action: Action) -> str:
+    """The segment files that are read for the result; "" if there are none."""
+    if not isinstance(action, RunDruidQuery) or action.scan is None:
+        return ""
+    return files_line(action.read, action.scan)
 
 
 def _writes(action: Action) -> Iterator[Step]:
@@ -71,11 +79,12 @@ def _asked(action: AskValues) -> Step:
 @dataclass
 class _Tree:
     """The steps of one plan; `outside` is the engine of the operators outside native queries, `jobs` are those of the
-    statement."""
+    statement. `files` describes the segment files that are read for the result; "" if there are none."""
 
     plan: QueryPlan
     outside: Engine
     jobs: list[SparkJob]
+    files: str
     _estimator: Estimator = field(init=False)
     _inputs: list[DruidInput] = field(init=False)
     _calls: dict[str, str] = field(default_factory=dict)
@@ -108,10 +117,11 @@ class _Tree:
         same = [item for item in self._inputs if item.read.query == read.query]
         source = () if isinstance(node.source, nodes.TableScan) else (self._inside(node.source),)
         over = [item for item in self._inputs if item.read.query["dataSource"] == read.query["dataSource"]]
-        files = [item for item in same or over if isinstance(item.scan, FileScan)]
-        if files:
-            how = {"segments": scan_lines(files[0])[0].partition(": ")[2]}
-            return Step("spark", "Scan of segment files", self._query_attributes(node) | how, self._rows(node))
+        files = [scan_lines(item)[0] for item in same or over if isinstance(item.scan, FileScan)]
+        if files or self.files:
+            how = {"segments": (self.files or files[0]).partition(": ")[2]}
+            engine: Engine = "hivedruid" if self.files else "spark"
+            return Step(engine, "Scan of segment files", self._query_attributes(node) | how, self._rows(node))
         lines = (line.partition(": ") for item in same for line in scan_lines(item))
         sent = {key.rpartition(".")[2]: text for key, _, text in lines}
         kind = f"{read.query['queryType']} query"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -20,6 +20,7 @@ from hivedruid.results import Batch, Batches
 if TYPE_CHECKING:
     from hivedruid.clients.version import Broker
     from hivedruid.plan.physical import DruidRead
+    from hivedruid.plan.segment_files import SegmentKey
 
 
 class NativeQueries:
@@ -39,6 +40,12 @@ class NativeQueries:
         if is_scan and answers.has_columns([str(field.type) for field in read.fields]):
             return Batches(self._batches(read))
         return self._rows(read)
+
+    def rows_of(self, read: DruidRead, segments: Sequence[SegmentKey]) -> Iterator[tuple[Any, ...]]:
+        """The rows of some segments; see `SegmentStorage.rows_of`."""
+        from hivedruid.clients.segment_files import rows_of
+
+        return rows_of(self, read, segments)
 
     def _rows(self, read: DruidRead) -> Iterator[tuple[Any, ...]]:
         count = 0

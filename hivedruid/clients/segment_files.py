@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hivedruid.clients import wire
 from hivedruid.clients.load_specs import location
@@ -17,9 +17,11 @@ from hivedruid.engine.segments import Segment, parts_of
 from hivedruid.errors import SegmentReadError
 from hivedruid.plan.physical import DruidRead
 from hivedruid.plan.segment_files import SegmentFile, SegmentFiles, SegmentKey
+from hivedruid.results import Row, through
 
 if TYPE_CHECKING:
     from hivedruid.clients.cluster import DruidCluster
+    from hivedruid.clients.native_queries import NativeQueries
 
 LOOKS = 3
 """Attempts to find a segment of the broker's timeline in the metadata store: it may have been replaced in between."""
@@ -79,21 +81,35 @@ def located(visible: Iterable[Segment], stored: Iterable[wire.DataSegment]) -> S
 def write_rows_of(
     cluster: DruidCluster, read: DruidRead, segments: Sequence[SegmentKey], columns: Sequence[str], path: Path
 ) -> None:
-    """See `SegmentStorage.write_rows_of`.
+    """See `SegmentStorage.write_rows_of`."""
+    from hivedruid.clients.parquet import write
+
+    types = cluster.schema(str(read.query["dataSource"]))
+    write(rows_of(cluster, read, segments), read, columns, types, path)
+
+
+def rows_of(cluster: NativeQueries, read: DruidRead, segments: Sequence[SegmentKey]) -> Iterator[Row]:
+    """See `SegmentStorage.rows_of`.
 
     A query that names segments omits those that it does not find without an error (Druid 33), so the broker must still
     have them afterwards. A segment that a task publishes in the meantime keeps its version and number.
     """
-    from hivedruid.clients.parquet import write
-
     named = [
         {"itvl": interval(part), "ver": segment.version, "part": segment.number}
         for segment in segments
         for part in intersection(read.spans, ((segment.start, segment.end),))
     ]
-    data_source = str(read.query["dataSource"])
     query = {**read.query, "intervals": {"type": "segments", "segments": named}}
-    write(cluster.rows(replace(read, query=query)), read, columns, cluster.schema(data_source), path)
+
+    def checked(items: Iterator[Any]) -> Iterator[Any]:
+        yield from items
+        _check_presence(cluster, str(read.query["dataSource"]), segments)
+
+    return through(cluster.rows(replace(read, query=query)), checked)
+
+
+def _check_presence(cluster: NativeQueries, data_source: str, segments: Sequence[SegmentKey]) -> None:
+    """Raise SegmentReadError if queries no longer read one of the segments."""
     parts = parts_of(Segments(cluster.client, data_source).visible())
     for segment in segments:
         cover = parts.get((segment.version, segment.number))

@@ -6,7 +6,7 @@ All methods raise DruidError or ConnectError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hivedruid.plan.segment_files import SegmentFiles, SegmentKey
     from hivedruid.plan.segment_queries import ServedSegments
     from hivedruid.responses.queries import DruidAccess
+    from hivedruid.results import Row
 
 
 @runtime_checkable
@@ -189,6 +190,10 @@ class SegmentStorage(Protocol):
 
         Raises SegmentReadError if queries no longer read one of the segments.
         """
+
+    def rows_of(self, read: DruidRead, segments: Sequence[SegmentKey]) -> Iterator[Row]:
+        """The rows that a query returns of these segments alone, as `DruidEngine.rows`. After the last row raises
+        SegmentReadError if queries no longer read one of the segments."""
 
     def served_segments(self, data_source: str) -> ServedSegments:
         """The segments that queries read now, with the servers that have them, if these can be reached from here."""

@@ -36,6 +36,10 @@ class SegmentFile:
     location: str
     size: int
 
+    @property
+    def key(self) -> SegmentKey:
+        return SegmentKey(self.start, self.end, self.version, self.number)
+
 
 @dataclass(frozen=True)
 class SegmentKey:
@@ -73,10 +77,11 @@ class SegmentFiles:
 
 @dataclass(frozen=True)
 class FileScan:
-    """The segments that Spark reads in place of a native query.
+    """The segments that are read in place of a native query, by Spark or by this process.
 
     `fields` are the stored fields that the query returns, in order, `types` the Druid types as which they are read, and
-    `stored` those of all fields of the data source by name. `is_in_process`: this process reads them for Spark.
+    `stored` those of all fields of the data source by name. `is_in_process`: this process reads them, for Spark or for
+    the result.
     """
 
     files: tuple[SegmentFile, ...]

@@ -1,4 +1,4 @@
-"""Scans of segments: which native queries Spark replaces by reading the files of a data source, or by queries of single
+"""Scans of segments: which native queries are replaced by reading the files of a data source, or by queries of single
 segments, and how.
 
 A query can be replaced if it returns rows of one table, without an order or limit. What the reader of files does not
@@ -28,6 +28,7 @@ from hivedruid.segments.texts import is_read_as_text
 from hivedruid.setting_types import other_machines
 
 if TYPE_CHECKING:
+    from hivedruid.catalog.statistics import TableStatistics
     from hivedruid.catalog.table import Table
     from hivedruid.plan.split import QueryPlan
 
@@ -69,13 +70,36 @@ class SegmentScans:
             return replace(made, undivided=known.problem or "Spark does not read columns of its types")
         return replace(made, scan=divided(made.read.spans, types, known, int(settings[THRESHOLD])))
 
-    def _scan(self, query: DruidQuery) -> Node | None:
+    def of_result(self) -> FileScan | None:
+        """The files that this process reads for a result, in place of the query that is the whole plan; None if the
+        query computes anything but conditions that the reader evaluates."""
+        query = self.plan.node
+        if not isinstance(query, DruidQuery) or not query.exprs or (found := self._stored_rows(query)) is None:
+            return None
+        source, known = found
+        columns = {column.id: column for column in source.columns}
+        returned = [columns[rex.id] for rex in query.exprs if isinstance(rex, Ref)]
+        if len(returned) < len(query.exprs) or self._divided(query, source, known)[1]:
+            return None
+        if known.growing or not (self._reads_all or (_are_here(known) and self._estimate(query, source, known) >= FEW)):
+            return None
+        scan = segment_scan(native_query(query, self.plan.zone), _stored(source.table, returned), known)
+        return None if scan is None else replace(scan, is_in_process=True)
+
+    def _stored_rows(self, query: DruidQuery) -> tuple[TableScan, SegmentFiles] | None:
+        """The table whose rows a query returns, without an order or limit, and the files that have them."""
         source = query.source
         if not isinstance(source, TableScan) or query.grouped is not None or query.sort or query.is_limited:
             return None
         known = self.segments.get(source.table.data_source)
         if not isinstance(known, SegmentFiles) or _computes_with_nested_data(query, source):
             return None
+        return source, known
+
+    def _scan(self, query: DruidQuery) -> Node | None:
+        if (found := self._stored_rows(query)) is None:
+            return None
+        source, known = found
         rows = self._estimate(query, source, known)
         is_in_process = self._is_in_process(known, rows)
         # the keys of a semi-join reduction are not known yet when Spark begins to plan a scan
@@ -98,23 +122,22 @@ class SegmentScans:
         return Project(query.columns, below, query.exprs)
 
     def _is_worth(self, rows: float) -> bool:
-        return self.plan.context.settings.get(READ) == "segments" or rows >= WORTH
+        return self._reads_all or rows >= WORTH
+
+    @property
+    def _reads_all(self) -> bool:
+        return self.plan.context.settings.get(READ) == "segments"
 
     def _is_in_process(self, known: SegmentFiles, rows: float) -> bool:
         """Whether this process reads the files, all of which are on this machine."""
         settings = self.plan.context.settings
         if settings.get(READ, "auto") != "auto" or other_machines(settings) or known.growing:
             return False
-        is_here = all("://" not in file.location for file in known.files)
-        return is_here and FEW <= rows <= MOST_IN_PROCESS
+        return _are_here(known) and FEW <= rows <= MOST_IN_PROCESS
 
     def _estimate(self, query: DruidQuery, source: TableScan, known: SegmentFiles | ServedSegments) -> float:
         """The rows of a query; 0 if they cannot be estimated."""
-        if known.statistics is None:
-            return 0
-        key = (source.table.database, source.table.name)
-        statistics = {**self.plan.context.statistics, key: known.statistics}
-        return Estimator(statistics, self.plan.zone).rows(query) or 0
+        return estimated_rows(self.plan, query, source, known.statistics)
 
     def _divided(self, query: DruidQuery, source: TableScan, known: SegmentFiles) -> tuple[list[Rex], list[Rex]]:
         """The conditions that the reader evaluates, and the others."""
@@ -134,6 +157,19 @@ class SegmentScans:
             return False
         condition = native.get("filter", {"type": "true"})
         return "virtualColumns" not in native and segment_filter(condition, known.types) is not None
+
+
+def estimated_rows(plan: QueryPlan, query: DruidQuery, source: TableScan, known: TableStatistics | None) -> float:
+    """The rows of a query with these statistics of its table; 0 if they cannot be estimated."""
+    if known is None:
+        return 0
+    statistics = {**plan.context.statistics, (source.table.database, source.table.name): known}
+    return Estimator(statistics, plan.zone).rows(query) or 0
+
+
+def _are_here(known: SegmentFiles) -> bool:
+    """Whether all files are on this machine."""
+    return all("://" not in file.location for file in known.files)
 
 
 def _is_mixed(table: Table, name: str) -> bool:

@@ -51,6 +51,16 @@ def converted(array: pa.Array, column: Column, type_: str) -> pa.Array:
     return _scalars(array, column, column.type, type_)
 
 
+def converts_all(column: Column, type_: str) -> bool:
+    """Whether `converted` certainly takes every value of a column: its type alone decides."""
+    if isinstance(column.data, Nulls):
+        return True
+    is_variant = isinstance(column.data, Encoded) and column.data.is_variant
+    is_list = column.has_multiple_values or column.type.startswith("ARRAY<")
+    is_same = _element(column.type) == _element(type_) and _element(type_) in ("LONG", "DOUBLE", "STRING")
+    return is_same and not is_variant and (type_.startswith("ARRAY<") or not is_list)
+
+
 def _element(type_: str) -> str:
     return type_[6:-1] if type_.startswith("ARRAY<") else type_
 

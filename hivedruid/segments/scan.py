@@ -12,11 +12,11 @@ import pyarrow as pa
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.auto import Encoded
 from hivedruid.segments.columns import Nulls
-from hivedruid.segments.conversions import ARROW, converted
+from hivedruid.segments.conversions import ARROW, converted, converts_all
 from hivedruid.segments.errors import UnsupportedSegmentError
 from hivedruid.segments.filters import And, Filter, Or
 from hivedruid.segments.native_filters import segment_filter
-from hivedruid.segments.segment import Interval, Segment, open_segment
+from hivedruid.segments.segment import BATCH_ROWS, Interval, Segment, open_segment
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,41 @@ class Scan:
 
 
 def scan_file(
-    scan: Scan, path: Path, intervals: Sequence[Interval], piece: int = 0, pieces: int = 1
+    scan: Scan,
+    path: Path,
+    intervals: Sequence[Interval],
+    piece: int = 0,
+    pieces: int = 1,
+    *,
+    rows: int = BATCH_ROWS,
+    checks_all: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one of `pieces` parts of equal size of the segment at `path`. Raises SegmentError, OSError."""
+    """The rows of one of `pieces` parts of equal size of the segment at `path`, `rows` in a batch. Raises SegmentError,
+    OSError. `checks_all`: values of any part that cannot be read as the types of the scan are found before the first
+    row."""
     with open_segment(path) as segment:
         where = _filter(scan, segment)
         total = segment.rows
         among = range(piece * total // pieces, (piece + 1) * total // pieces)
         columns = [segment.column(name) for name, _ in scan.fields]
         names = list(dict.fromkeys(name for name, _ in scan.fields))
-        for batch in segment.read(names, intervals, where, among):
+        if checks_all:
+            _check_values(scan, segment, intervals, where)
+        for batch in segment.read(names, intervals, where, among, rows):
             arrays = [
                 converted(batch.column(names.index(column.name)), column, type_)
                 for column, (_, type_) in zip(columns, scan.fields, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=scan.schema)
+
+
+def _check_values(scan: Scan, segment: Segment, intervals: Sequence[Interval], where: Filter | None) -> None:
+    """Raises UnsupportedSegmentError if a value that the scan returns cannot be read as its type."""
+    for name, type_ in scan.fields:
+        column = segment.column(name)
+        if not converts_all(column, type_):
+            for batch in segment.read([name], intervals, where):
+                converted(batch.column(0), column, type_)
 
 
 def _filter(scan: Scan, segment: Segment) -> Filter | None:

@@ -84,6 +84,7 @@ class Segment:
         intervals: Sequence[Interval] | None = None,
         where: Filter | None = None,
         among: range | None = None,
+        batch_rows: int = BATCH_ROWS,
     ) -> Iterator[pa.RecordBatch]:
         """The rows within the intervals that match the filter, in the order of the segment. Raises SegmentError.
 
@@ -100,8 +101,8 @@ class Segment:
             yield pa.RecordBatch.from_struct_array(pa.nulls(total, pa.struct([])).fill_null({}))
             return
         whole = pa.RecordBatch.from_arrays(arrays, schema=schema)
-        for start in range(0, total, BATCH_ROWS):
-            yield whole.slice(start, BATCH_ROWS)
+        for start in range(0, total, batch_rows):
+            yield whole.slice(start, batch_rows)
 
     def wanted(self, intervals: Sequence[Interval] | None, where: Filter | None) -> Rows | None:
         """The rows within the intervals that match the filter; None for all rows."""

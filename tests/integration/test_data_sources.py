@@ -117,6 +117,26 @@ def test_rows_of_files(run: Run, scanned: Values) -> None:
         run("SET hivedruid.druid.read = auto")
 
 
+def test_results_from_files(run: Run, scanned: Values) -> None:
+    """Each column that this process reads from the files, without Spark; the others are queried."""
+    run("SET hivedruid.druid.read = segments")
+    try:
+        queried = set()
+        for kind in KINDS:
+            statement = f"SELECT r, `{kind.column}` FROM d"
+            if f"read from {SEGMENTS} files" not in "\n".join(str(row[0]) for row in run(f"EXPLAIN {statement}")):
+                queried.add(kind.name)
+            rows = run(statement)
+            assert len(rows) == len(scanned[kind.column]), kind.name
+            assert dict(rows) == scanned[kind.column], kind.name
+        assert queried == {kind.name for kind in KINDS if kind.hive == "binary"}
+        several = ", ".join(f"`{kind.column}`" for kind in KINDS if kind.name not in queried)
+        every = run(f"SELECT r, {several} FROM d")
+    finally:
+        run("SET hivedruid.druid.read = auto")
+    assert sorted(map(repr, every)) == sorted(map(repr, run(f"SELECT r, {several} FROM d")))
+
+
 def test_files_have_the_values_of_scans(other: DruidCluster, scanned: Values) -> None:
     """Without the queries that replace files which cannot be read."""
     fields = (("r", "STRING"), *((kind.column, kind.read_as) for kind in KINDS))

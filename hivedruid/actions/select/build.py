@@ -19,6 +19,7 @@ from hivedruid.actions.statement_plan import Note, StatementPlan
 from hivedruid.parser.statements import Query, Statement
 
 if TYPE_CHECKING:
+    from hivedruid.plan.segment_files import FileScan
     from hivedruid.plan.split import QueryPlan
 
 
@@ -50,7 +51,8 @@ def _tiers(plan: QueryPlan, snapshot: Snapshot) -> tuple[TieredTable, ...]:
 
 
 def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:
-    """How a query is answered: by constant rows, by one native query, by local evaluation of few rows, or by Spark."""
+    """How a query is answered: by constant rows, by one native query or the segment files with its rows, by local
+    evaluation of few rows, or by Spark."""
     from hivedruid.plan.split import constant_rows, druid_read, spark_job
 
     rows = constant_rows(plan)
@@ -58,7 +60,7 @@ def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:
         return AnswerRows(rows, plan.columns)
     read = druid_read(plan)
     if read is not None:
-        return RunDruidQuery(read, plan.columns, plan.zone)
+        return RunDruidQuery(read, plan.columns, plan.zone, scan=_files(plan, snapshot))
     job = spark_job(plan, facts=snapshot)
     if not snapshot.scans_only:
         from hivedruid.evaluation.exactness import NotLocal
@@ -69,3 +71,12 @@ def query_action(plan: QueryPlan, snapshot: Snapshot) -> Action:
         except NotLocal:
             pass
     return RunSparkJob(job)
+
+
+def _files(plan: QueryPlan, snapshot: Snapshot) -> FileScan | None:
+    """The segment files that are read in place of a query."""
+    if not snapshot.segments:
+        return None
+    from hivedruid.plan.segment_scans import SegmentScans
+
+    return SegmentScans(plan, snapshot.segments, {}).of_result()

@@ -9,6 +9,8 @@ from typing import Any, assert_never
 from hivedruid.actions.model import Action
 from hivedruid.actions.operators import Explainer
 from hivedruid.actions.plan_text import (
+    files_document,
+    files_line,
     indent,
     job_document,
     local_document,
@@ -25,7 +27,6 @@ from hivedruid.actions.select.model import (
     RunSparkJob,
     SelectAction,
 )
-from hivedruid.plan.physical import DruidRead
 
 _FETCH = ("Stage-0", "  Fetch Operator", "    limit:-1")
 
@@ -35,7 +36,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
     assert isinstance(action, SelectAction)
     match action:
         case RunDruidQuery():
-            return [*_FETCH, *indent(_select(action.read, len(action.columns)), 4)]
+            return [*_FETCH, *indent(_select(action), 4)]
         case AskValues():
             return _ask(action)
         case RunSparkJob():
@@ -59,7 +60,8 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
     assert isinstance(action, SelectAction)
     match action:
         case RunDruidQuery():
-            return read_document(action.read)
+            files = {} if action.scan is None else files_document(action.read, action.scan)
+            return read_document(action.read) | files
         case AskValues():
             return {"queries": [ask.read.query for ask in action.asks]}
         case RunSparkJob():
@@ -72,10 +74,11 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             assert_never(action)
 
 
-def _select(read: DruidRead, width: int) -> list[str]:
-    """The Select and TableScan operators that represent a native query."""
-    output = ",".join(f'"_col{i}"' for i in range(width))
-    return ["Select Operator [SEL_1]", f"  Output:[{output}]", *indent(table_scan(read, "TS_0"), 2)]
+def _select(action: RunDruidQuery) -> list[str]:
+    """The Select and TableScan operators that represent a native query, and the files that are read in its place."""
+    output = ",".join(f'"_col{i}"' for i in range(len(action.columns)))
+    files = [] if action.scan is None else [f"    {files_line(action.read, action.scan)}"]
+    return ["Select Operator [SEL_1]", f"  Output:[{output}]", *indent(table_scan(action.read, "TS_0"), 2), *files]
 
 
 def _plain(value: object) -> object:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from hivedruid.actions.model import Action, OverJob
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.plan.physical import Ask, DruidRead, SparkJob
+from hivedruid.plan.segment_files import FileScan
 from hivedruid.results import ResultColumn
 
 if TYPE_CHECKING:
@@ -27,12 +28,14 @@ class TieredTable:
 
 @dataclass(frozen=True)
 class RunDruidQuery(Action):
-    """Return the rows of one native query; `tiers` are the tiered tables that it reads, here and below."""
+    """Return the rows of one native query; `tiers` are the tiered tables that it reads, here and below. With `scan` the
+    query is not sent: this process reads these segment files."""
 
     read: DruidRead
     columns: tuple[ResultColumn, ...]
     zone: str = "UTC"
     tiers: tuple[TieredTable, ...] = ()
+    scan: FileScan | None = None
 
     @property
     def reads(self) -> tuple[DruidRead, ...]:

@@ -74,8 +74,13 @@ def one_row(read: DruidRead, zone: str, druid: DruidEngine) -> Sequence[Any]:
 def _run_druid_query(action: RunDruidQuery, services: Services) -> Result:
     from hivedruid.plan.decode import decode_rows
 
-    rows = begun(services.druid().rows(action.read))
-    return _result(action.columns, decode_rows(rows, action.read.fields, action.zone))
+    if action.scan is None:
+        rows = services.druid().rows(action.read)
+    else:
+        from hivedruid.actions.select.segment_rows import rows_of_files
+
+        rows = rows_of_files(action.read, action.scan, services)
+    return _result(action.columns, decode_rows(begun(rows), action.read.fields, action.zone))
 
 
 def _run_spark_job(action: RunSparkJob, services: Services) -> Result:
