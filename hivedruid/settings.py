@@ -196,8 +196,9 @@ SETTINGS: dict[str, Setting] = {
             "Where INSERT INTO a tiered table adds rows of archived times: to the cold part (auto), or to Druid, where "
             "the next ARCHIVE TABLE finds them (hot).", ("AUTO", "HOT")),
         Setting("hivedruid.druid.read", "enum", "auto",
-            "How Spark reads rows of a Druid cluster: from its segment files in deep storage (segments), by queries "
-            "that it sends to the servers (query), or by whichever is faster (auto).", ("AUTO", "SEGMENTS", "QUERY")),
+            "How stored rows of a Druid cluster are read for Spark and for results: from segment files in deep storage "
+            "(segments), by queries of the servers (query), or by whichever is faster (auto).",
+            ("AUTO", "SEGMENTS", "QUERY")),
         Setting("hivedruid.join.max.rows", "int", "50000",
             "Maximum estimated rows of the smaller side of a join that is pushed down to Druid; 0: joins run on Spark. "
             "Druid rejects more than its maxSubqueryRows (100000)."),

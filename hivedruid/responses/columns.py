@@ -24,6 +24,9 @@ Places = npt.NDArray[np.int64]
 
 _QUOTE, _COMMA, _MINUS, _BACKSLASH, _OPENING, _CLOSING = b'",-\\[]'
 _NULL = np.frombuffer(b"null", np.uint8)
+_MEANT = np.zeros(256, np.uint8)
+"""The character that stands after a backslash for another one, or for itself, and 0 for no escape of JSON."""
+_MEANT[list(b'"\\/bfnrtu')] = list(b'"\\/\b\f\n\r\tu')
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,9 @@ def columns_of(text: bytes, places: Sequence[int], kinds: Sequence[pa.DataType])
     """The complete rows at the beginning of a text of an array's items, up to the end of the array: the values at
     `places`, all of a row in any order, as the types `kinds`. None if they cannot be read by column."""
     characters = np.frombuffer(text, np.uint8)
-    backslashes = np.flatnonzero(characters == _BACKSLASH)
+    escapes = _escapes(np.flatnonzero(characters == _BACKSLASH), len(text))
     quotes = characters == _QUOTE
-    quotes[_after_odd_runs(backslashes, len(text))] = False
+    quotes[escapes + 1] = False
     if (characters < 0x20).any() or (bounds := _bounds(characters, _inside(quotes), len(places))) is None:
         return None
     first, last = bounds
@@ -64,9 +67,10 @@ def columns_of(text: bytes, places: Sequence[int], kinds: Sequence[pa.DataType])
         return None
     arrays = []
     try:
+        plain = _unescaped(text, characters, escapes[: np.searchsorted(escapes, end)])
         for place, kind in zip(places, kinds, strict=True):
             values = _Values(text, characters, first[:, place], last[:, place], is_null[:, place])
-            arrays.append(values.texts(backslashes) if pa.types.is_string(kind) else values.numbers(kind))
+            arrays.append(values.texts(plain) if pa.types.is_string(kind) else values.numbers(kind))
     except (pa.ArrowException, ValueError):
         return None
     return Columns(len(first), end, tuple(arrays))
@@ -109,15 +113,44 @@ def _inside(quotes: Flags) -> Flags:
     return np.unpackbits(words.view(np.uint8), count=len(quotes), bitorder="little").view(bool)
 
 
-def _after_odd_runs(backslashes: Places, size: int) -> Places:
-    """The places of characters that a backslash escapes, after its run of backslashes."""
+def _escapes(backslashes: Places, size: int) -> Places:
+    """The places of the backslashes that escape the character after them, which may be another backslash: every second
+    one of each run."""
     if not len(backslashes):
         return backslashes
-    breaks = np.flatnonzero(np.diff(backslashes) != 1)
-    starts = backslashes[np.concatenate([[0], breaks + 1])]
-    ends = backslashes[np.concatenate([breaks, [len(backslashes) - 1]])] + 1
-    escaped: Places = ends[(ends - starts) % 2 == 1]
-    return escaped[escaped < size]
+    is_first = np.concatenate([[True], np.diff(backslashes) != 1])
+    starts = backslashes[is_first][np.cumsum(is_first) - 1]
+    found: Places = backslashes[((backslashes - starts) % 2 == 0) & (backslashes < size - 1)]
+    return found
+
+
+@dataclass(frozen=True)
+class _Unescaped:
+    """A text without the backslashes of its escapes, and with the characters that they stand for. `coded` are the
+    places of those in hexadecimal in the text before, which remain."""
+
+    text: bytes
+    escapes: Places
+    coded: Places
+
+    def places(self, before: Places) -> Places:
+        """Where the characters at these places are now."""
+        return before - np.searchsorted(self.escapes, before) if len(self.escapes) else before
+
+
+def _unescaped(text: bytes, characters: Bytes, escapes: Places) -> _Unescaped:
+    """Raises ValueError for escapes that are none of JSON."""
+    if not len(escapes):
+        return _Unescaped(text, escapes, escapes)
+    escaped = characters[escapes + 1]
+    meant = _MEANT[escaped]
+    if not meant.all():
+        raise ValueError("not an escape")
+    changed = characters.copy()
+    changed[escapes + 1] = meant
+    is_kept = np.ones(len(changed), bool)
+    is_kept[escapes] = False
+    return _Unescaped(changed[is_kept].tobytes(), escapes, escapes[escaped == ord("u")])
 
 
 def _nulls(characters: Bytes, first: Places, last: Places) -> Flags:
@@ -144,32 +177,32 @@ class _Values:
         beginnings = self.characters[self.first]
         if not (self.is_null | (beginnings == _MINUS) | ((beginnings >= ord("0")) & (beginnings <= ord("9")))).all():
             raise ValueError("not a number")
-        return self._copied(self.first, np.where(self.is_null, self.first, self.last)).cast(kind)
+        return self._copied(self.text, self.first, np.where(self.is_null, self.first, self.last)).cast(kind)
 
-    def texts(self, backslashes: Places) -> pa.Array:
+    def texts(self, plain: _Unescaped) -> pa.Array:
         """Raises ArrowInvalid for what is not UTF-8, ValueError for lone surrogates and invalid escapes."""
         first = self.first + 1
         last = np.where(self.is_null, first, self.last - 1)
-        found = self._copied(first, last)
+        found = self._copied(plain.text, plain.places(first), plain.places(last))
         found.validate(full=True)
-        rows = np.searchsorted(first, backslashes, side="right") - 1
+        rows = np.searchsorted(first, plain.coded, side="right") - 1
         rows = rows[rows >= 0]
-        escaped = np.unique(rows[backslashes[len(backslashes) - len(rows) :] < last[rows]])
-        if not len(escaped):
+        coded = np.unique(rows[plain.coded[len(plain.coded) - len(rows) :] < last[rows]])
+        if not len(coded):
             return found
-        is_escaped = np.zeros(len(first), bool)
-        is_escaped[escaped] = True
-        spelled = [json.loads(self.text[first[row] - 1 : last[row] + 1].decode()) for row in escaped]
-        return pc.replace_with_mask(found, condition(is_escaped), strings(spelled))
+        is_coded = np.zeros(len(first), bool)
+        is_coded[coded] = True
+        spelled = [json.loads(self.text[first[row] - 1 : last[row] + 1].decode()) for row in coded]
+        return pc.replace_with_mask(found, condition(is_coded), strings(spelled))
 
-    def _copied(self, first: Places, last: Places) -> pa.Array:
-        """The strings between these places; null where the value is."""
+    def _copied(self, text: bytes, first: Places, last: Places) -> pa.Array:
+        """The strings between these places of a text; null where the value is."""
         size = len(first)
         offsets = np.empty(2 * size + 1, np.int32)
         offsets[0:-1:2] = first
         offsets[1:-1:2] = last
         offsets[-1] = last[-1]
-        pieces = pa.Array.from_buffers(pa.string(), 2 * size, [None, pa.py_buffer(offsets), pa.py_buffer(self.text)])
+        pieces = pa.Array.from_buffers(pa.string(), 2 * size, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
         every_other = pa.Array.from_buffers(
             pa.int32(), size, [None, pa.py_buffer(np.arange(0, 2 * size, 2, dtype=np.int32))]
         )

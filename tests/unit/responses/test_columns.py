@@ -80,6 +80,10 @@ def _rows(number: int, columns: Sequence[Any]) -> list[Any]:
 @example((["a"], ["string"], b'[{"columns":["a"],"events":[["a\nb"],["b"]]}]'), 400, 1, 999)
 @example((["a"], ["bigint"], b'[{"columns":["a"],"events":[[1], [2]]}]'), 400, 1, 999)
 @example((["a"], ["bigint"], b'[{"columns":["a"],"events":[[nul],[2]]}]'), 400, 1, 999)
+@example((["a"], ["string"], b'[{"columns":["a"],"events":[["a\\qb"],["b"]]}]'), 400, 1, 999)
+@example((["a"], ["string"], b'[{"columns":["a"],"events":[["\\u12"],["b"]]}]'), 400, 1, 999)
+@example((["a"], ["string"], b'[{"columns":["a"],"events":[["\\ud83c"],["\\udf88"]]}]'), 400, 1, 999)
+@example((["a"], ["string"], b'[{"columns":["a"],"events":[["\\\\\\u0041\\\\u00\\n"],["\\\\"]]}]'), 400, 1, 999)
 @given(made=scans(), size=st.integers(1, 400), block=st.integers(1, 60), end=st.integers(0, 999))
 def test_by_column_and_by_row(monkeypatch: pytest.MonkeyPatch, made: Any, size: int, block: int, end: int) -> None:
     names, types, text = made
