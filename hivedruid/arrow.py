@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hivedruid.arrow_buffers import without_dictionary
 from hivedruid.catalog.types import HiveType
 from hivedruid.cells import YearMonthInterval, hive_text
 from hivedruid.errors import ExecutionError
@@ -65,9 +66,11 @@ def pandas_type(kind: pa.DataType) -> Any:
     return None if pa.types.is_interval(kind) else pd.ArrowDtype(kind)
 
 
-def record_batches(columns: Sequence[ResultColumn], rows: Iterable[Row], zone: str) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of this schema, computed while they are read. Raises ExecutionError for a value that does not
-    belong to its type."""
+def record_batches(
+    columns: Sequence[ResultColumn], rows: Iterable[Row], zone: str, *, keeps_dictionaries: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of this schema, computed while they are read; with `keeps_dictionaries`, columns of strings
+    may have dictionaries. Raises ExecutionError for a value that does not belong to its type."""
     schema = schema_of(columns, zone)
     changes = [_change(column.type) for column in columns]
     for batch in rows.batches if isinstance(rows, Batches) else _batched(iter(rows)):
@@ -75,7 +78,11 @@ def record_batches(columns: Sequence[ResultColumn], rows: Iterable[Row], zone: s
             _array(cells, field, change, column)
             for cells, field, change, column in zip(batch.columns, schema, changes, columns, strict=True)
         ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        if not keeps_dictionaries:
+            arrays = [without_dictionary(array) for array in arrays]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        else:
+            yield pa.RecordBatch.from_arrays(arrays, schema.names)
 
 
 def _batched(rows: Iterator[Row]) -> Iterator[Batch]:
@@ -86,7 +93,8 @@ def _batched(rows: Iterator[Row]) -> Iterator[Batch]:
 def _array(cells: Column, field: pa.Field, change: Callable[[Any], Any] | None, column: ResultColumn) -> pa.Array:
     try:
         if not isinstance(cells, Sequence):
-            return cells if cells.type == field.type else cells.cast(field.type)
+            stored = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+            return cells if stored == field.type else cells.cast(field.type)
         if change is not None:
             cells = [None if cell is None else change(cell) for cell in cells]
         return pa.array(cells, field.type)

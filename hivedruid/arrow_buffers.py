@@ -40,3 +40,8 @@ def validity(is_present: Flags) -> pa.Buffer | None:
 
 def _bits(flags: Flags) -> pa.Buffer:
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def without_dictionary(array: pa.Array) -> pa.Array:
+    """The values of an array that has them in a dictionary; else the array itself."""
+    return array.dictionary.take(array.indices) if pa.types.is_dictionary(array.type) else array

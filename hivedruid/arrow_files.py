@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import IO
 
 import pyarrow as pa
@@ -52,9 +54,31 @@ def write_parquet(file: IO[bytes], result: Result, zone: str) -> None:
     from pyarrow import parquet
 
     columns = [ResultColumn(column.name, _without_intervals(column.type)) for column in _columns(result)]
-    with parquet.ParquetWriter(file, schema_of(columns, zone)) as writer:
-        for group in _groups(_batches(columns, result, zone)):
-            writer.write_table(group, row_group_size=group.num_rows)
+    schema = schema_of(columns, zone)
+    groups = _groups(_batches(columns, result, zone, keeps_dictionaries=True))
+    first = next(groups, pa.Table.from_batches([], schema))
+    with parquet.ParquetWriter(file, first.schema, use_dictionary=_repeating(schema), store_schema=False) as writer:
+        for group in chain((first,), groups):
+            if group.num_rows:
+                writer.write_table(_as(first.schema, group), row_group_size=group.num_rows)
+        # readers get the types of the schema, not the dictionaries of the first group
+        writer.add_key_value_metadata({"ARROW:schema": b64encode(schema.serialize()).decode()})
+
+
+def _repeating(schema: pa.Schema) -> list[str]:
+    """The columns for which the writer looks for repeated values: those of times take the time in vain."""
+    return [field.name for field in schema if not pa.types.is_timestamp(field.type)]
+
+
+def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """The rows with a dictionary for the columns which have one in the schema."""
+    if rows.schema == schema:
+        return rows
+    arrays = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(rows.columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 BINARY: dict[str, Callable[[IO[bytes], Result, str], None]] = {
@@ -71,15 +95,20 @@ def _columns(result: Result) -> list[ResultColumn]:
     ]
 
 
-def _batches(columns: list[ResultColumn], result: Result, zone: str) -> Iterator[pa.RecordBatch]:
+def _batches(
+    columns: list[ResultColumn], result: Result, zone: str, *, keeps_dictionaries: bool = False
+) -> Iterator[pa.RecordBatch]:
     rows = iter([("\n".join(line for (line,) in result.rows),)]) if result.is_json else result.rows
-    return record_batches(columns, rows, zone)
+    return record_batches(columns, rows, zone, keeps_dictionaries=keeps_dictionaries)
 
 
 def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     group: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
+        if group and batch.schema != group[0].schema:
+            yield pa.Table.from_batches(group)
+            group, rows, size = [], 0, 0
         group.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
         if rows >= GROUP_ROWS or size >= GROUP_BYTES:

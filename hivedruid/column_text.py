@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hivedruid.arrow_buffers import condition, strings
+from hivedruid.arrow_buffers import condition, strings, without_dictionary
 from hivedruid.catalog.types import HiveType
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.results import Batch, Column, values
@@ -69,7 +69,7 @@ def _constant(text: str) -> pa.Scalar:
 
 def _texts(column: Column, hive: HiveType, layout: ColumnFormat) -> tuple[pa.Array, str]:
     """The text of each cell, null for NULL, and what stands around those that are not null."""
-    array = column if isinstance(column, pa.Array) else _array(column, hive)
+    array = without_dictionary(column) if isinstance(column, pa.Array) else _array(column, hive)
     if array is not None and (formatted := _formatted(array, hive, layout)) is not None:
         return formatted
     text = layout.cell(hive)

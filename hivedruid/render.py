@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from hivedruid.catalog.types import HiveType
-from hivedruid.results import Batch, Batches, Result, ResultColumn, Row, unique_names
+from hivedruid.results import PART, Batch, Batches, Result, ResultColumn, Row, unique_names
 from hivedruid.terminal import display_width, json_printable, pad, printable, printable_lines
 
 NULL = "NULL"
@@ -215,7 +215,8 @@ def _formatted(result: Result, line: Callable[[Row], str], by_column: ColumnLine
     if not isinstance(result.rows, Batches):
         yield from map(line, result.rows)
         return
-    for number, batch in enumerate(result.rows.batches):
+    parts = (part for batch in result.rows.batches for part in batch.parts(PART))
+    for number, batch in enumerate(parts):
         is_large = batch.size >= LARGE and (number > 0 or batch.is_arrow)
         lines = by_column(batch, result.columns) if is_large else None
         if lines is None:

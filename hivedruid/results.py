@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = tuple[Any, ...]
 Column: TypeAlias = "Sequence[Any] | pa.Array"
-"""The cells of one column: Python values, or an Arrow array."""
+"""The cells of one column: Python values, or an Arrow array, which may have a dictionary of strings."""
+PART = 1 << 14
+"""Rows that become Python values, or text, at a time: they fit into the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,15 @@ class Batch:
     def is_arrow(self) -> bool:
         return any(not isinstance(column, Sequence) for column in self.columns)
 
+    def parts(self, rows: int) -> Iterator[Batch]:
+        """The same rows in batches of at most so many."""
+        if self.size <= rows:
+            yield self
+            return
+        for start in range(0, self.size, rows):
+            columns = tuple(column[start : start + rows] for column in self.columns)
+            yield Batch(min(rows, self.size - start), columns)
+
     def rows(self) -> Iterator[Row]:
         return zip(*map(values, self.columns), strict=True) if self.columns else repeat((), self.size)
 
@@ -62,7 +73,7 @@ class Batches(Iterator[Row]):
 
     def __init__(self, batches: Iterator[Batch]) -> None:
         self.batches = batches
-        self._rows = chain.from_iterable(batch.rows() for batch in batches)
+        self._rows = chain.from_iterable(part.rows() for batch in batches for part in batch.parts(PART))
 
     def __next__(self) -> Row:
         return next(self._rows)

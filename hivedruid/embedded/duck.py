@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import duckdb
 
+from hivedruid.embedded.damage import damaged
 from hivedruid.embedded.macros import macros_for
 from hivedruid.errors import DruidError
 from hivedruid.results import Batch
@@ -129,14 +130,8 @@ def failures(sql: str = "") -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     except duckdb.Error as error:
-        if _hint(str(error)) is None and _UNREADABLE.search(str(error)) and (damaged := _damaged(sql)):
-            raise DruidError(
-                f"a segment file of data source {unquote(damaged.parent.parent.name)} is damaged: {damaged}",
-                hint=(
-                    "restore the file from a backup of the home folder, or replace the table's rows with INSERT"
-                    " OVERWRITE"
-                ),
-            ) from error
+        if _hint(str(error)) is None and _UNREADABLE.search(str(error)) and (path := _damaged(sql)):
+            raise damaged(unquote(path.parent.parent.name), path) from error
         raise DruidError(_message(str(error)), hint=_hint(str(error))) from error
     except OSError as error:
         raise DruidError(f"the embedded store failed: {error}", hint=_hint(str(error))) from error

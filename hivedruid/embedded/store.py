@@ -6,7 +6,7 @@ Opening it does no I/O: DuckDB is imported and the folder is read by the first q
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hivedruid.druid.interval_sets import Cover
 from hivedruid.druid.limits import NO_LIMITS, DruidLimits
+from hivedruid.embedded.damage import damaged
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.embedded.storage import Storage
 from hivedruid.engine.archiving import HOLD_LONGEST, HOLD_PATIENCE
@@ -48,6 +49,7 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
         self._storage = Storage(home.absolute(), self._manifest)
         self._duck: Duck | None = None
         self._reconciled = False
+        self._is_interrupted = False
 
     def data_sources(self) -> tuple[str, ...]:
         """The names of all data sources, sorted."""
@@ -101,6 +103,9 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
     def _batches(self, read: DruidRead) -> Iterator[Batch]:
         from hivedruid.embedded.answer import item, value
 
+        is_large = bool(read.fields) and self._is_large(read.query)
+        if is_large and (yield from self._whole_columns(read)):
+            return
         duck = self._open()
         with self._storage.reading():
             plan = self._plan(read.query)
@@ -109,7 +114,7 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
             items = [item(field.name, plan.columns[field.name]) for field in read.fields]
             multiple = [field.name in plan.multiple for field in read.fields]
             is_empty = True
-            for batch in duck.batches(plan.select(items or ["1"]), arrow=bool(items) and self._is_large(read.query)):
+            for batch in duck.batches(plan.select(items or ["1"]), arrow=is_large):
                 is_empty = False
                 columns = [
                     [value(cell, True) for cell in values(column)] if is_multiple else column
@@ -118,6 +123,30 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
                 yield Batch(batch.size, tuple(columns))
         if is_empty and read.over_nothing is not None:
             yield from self._batches(read.over_nothing)
+
+    def _whole_columns(self, read: DruidRead) -> Generator[Batch, None, bool]:
+        """The rows of a scan that Arrow reads from the files alone. Returns whether these are all rows; if not, there
+        were none."""
+        from hivedruid.embedded.whole_scans import UnreadableFileError, whole_scan
+
+        self._reconcile()
+        self._is_interrupted = False
+        rows = 0
+        with self._storage.reading():
+            scan = whole_scan(read, self._manifest, self._storage.home)
+            if scan is None:
+                return False
+            try:
+                for batch in scan.batches():
+                    yield batch
+                    rows += batch.size
+                    if self._is_interrupted:
+                        raise DruidError("the embedded store failed: Interrupted!")
+            except UnreadableFileError as error:
+                if not rows:  # DuckDB reads the file, or says what is wrong with it
+                    return False
+                raise damaged(str(read.query["dataSource"]), error.path) from error
+        return rows > 0
 
     def _is_large(self, query: Mapping[str, Any]) -> bool:
         """Whether a scan may return so many rows that the import of Arrow is worth its time."""
@@ -225,6 +254,7 @@ class EmbeddedStore(DruidEngine, Loading, SegmentLists, Archiving, Merging):
         self._storage.clean()
 
     def interrupt(self) -> None:
+        self._is_interrupted = True
         if (duck := self._duck) is not None:
             duck.interrupt()
 
