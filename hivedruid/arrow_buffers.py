@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,3 +46,15 @@ def _bits(flags: Flags) -> pa.Buffer:
 def without_dictionary(array: pa.Array) -> pa.Array:
     """The values of an array that has them in a dictionary; else the array itself."""
     return array.dictionary.take(array.indices) if pa.types.is_dictionary(array.type) else array
+
+
+def numbers(values: npt.NDArray[Any], is_null: Flags | None = None) -> pa.Array:
+    """An array of numbers, which are null where `is_null`."""
+    kind = _NUMBERS.get(values.dtype.str[1:]) if values.dtype.isnative else None
+    if kind is None:
+        return pa.array(values, mask=is_null)
+    buffers = [None if is_null is None else validity(~is_null), pa.py_buffer(np.ascontiguousarray(values))]
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+_NUMBERS = {"i4": pa.int32(), "i8": pa.int64(), "f4": pa.float32(), "f8": pa.float64()}

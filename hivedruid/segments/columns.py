@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from hivedruid.arrow_buffers import numbers
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.auto import read_auto
 from hivedruid.segments.bitmaps import Rows, rows_of
@@ -57,10 +58,10 @@ class Numeric:
     def array(self, rows: Rows | None) -> pa.Array:
         values = native(self.blocks.values(rows))
         if len(self.nulls) == 0:
-            return pa.array(values)
+            return numbers(values)
         mask = np.zeros(len(self), dtype=np.bool_)
         mask[self.nulls] = True
-        return pa.array(values, mask=mask if rows is None else mask[rows])
+        return numbers(values, mask if rows is None else mask[rows])
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hivedruid.arrow_buffers import numbers
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.segments.bitmaps import Rows, rows_of
 from hivedruid.segments.blocks import Blocks, Values
@@ -47,7 +48,7 @@ class Strings:
         if isinstance(self.ids, Lists):
             ids, offsets = self.ids.values(rows)
             elements = encoded(self.dictionary, ids)
-            return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), elements)
+            return pa.ListArray.from_arrays(numbers(offsets.astype(np.int32)), elements)
         return encoded(self.dictionary, self.ids.values(rows))
 
     def rows_with(self, ids: npt.NDArray[np.int64]) -> Rows | None:
@@ -81,5 +82,5 @@ def encoded(dictionary: Dictionary, ids: Values) -> pa.Array:
     if len(signed) and not 0 <= int(signed.min()) <= int(signed.max()) < len(dictionary):
         raise DamagedSegmentError(f"an id is not within its dictionary of {len(dictionary)} values")
     if not dictionary.has_null:
-        return pa.DictionaryArray.from_arrays(pa.array(signed), dictionary.values)
-    return pa.DictionaryArray.from_arrays(pa.array(signed - 1, mask=signed == 0), dictionary.values)
+        return pa.DictionaryArray.from_arrays(numbers(signed), dictionary.values)
+    return pa.DictionaryArray.from_arrays(numbers(signed - 1, signed == 0), dictionary.values)

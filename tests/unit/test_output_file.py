@@ -27,7 +27,7 @@ from hivedruid.cells import DayTimeInterval, YearMonthInterval
 from hivedruid.cli import main
 from hivedruid.errors import DruidError, Span, UsageError
 from hivedruid.output_file import SUFFIXES, opened
-from hivedruid.results import Result, ResultColumn, text_result
+from hivedruid.results import Batch, Batches, Result, ResultColumn, text_result
 
 ZONE = ZoneInfo("US/Pacific")
 INSTANT = datetime(2020, 1, 1, 1, 2, 3, 500000, ZONE)
@@ -303,3 +303,45 @@ def test_many_rows_take_the_memory_of_some(tmp_path: Path) -> None:
     some, many = map(int, run.stdout.split())
     assert (tmp_path / "rows.csv").stat().st_size > 40_000_000
     assert many < 1.2 * some
+
+
+@pytest.mark.parametrize("order", ["dp", "pd", "ddp", "p", "d", ""])
+@pytest.mark.parametrize("layout", [*BINARY, "csv", "jsonl"])
+def test_columns_with_and_without_dictionaries(order: str, layout: str) -> None:
+    """A dictionary does not show in the values and types of a file, whichever batch has one."""
+    texts = ["a", None, "", "b,", "a"]
+    plain = pa.array(texts, pa.string())
+    times = pa.array([None, 0, 1, 2, 3], pa.timestamp("ms"))
+    columns = (
+        ResultColumn("s", types.STRING),
+        ResultColumn("v", types.HiveType("varchar", (3,))),
+        ResultColumn("t", types.TIMESTAMP),
+    )
+    arrays = {"d": plain.dictionary_encode(), "p": plain}
+
+    def written(kinds: str) -> bytes:
+        batches = iter([Batch(5, (arrays[kind], plain, times)).parts(4) for kind in kinds])
+        rows = Batches(part for parts in batches for part in parts)
+        if layout not in BINARY:
+            found = render.texts(Result(columns, rows), layout, header=True)
+            return b"".join(text.encode() if isinstance(text, str) else bytes(text) for text in found)
+        file = io.BytesIO()
+        BINARY[layout](file, Result(columns, rows), "US/Pacific")
+        return file.getvalue()
+
+    found, expected = written(order), written("p" * len(order))
+    if layout not in BINARY:
+        assert found == expected
+        return
+    tables = {"parquet": parquet.read_table, "arrow": _streamed, "arrow file": _in_file}
+    table, plain_table = (tables[layout](io.BytesIO(content)) for content in (found, expected))
+    assert table.equals(plain_table, check_metadata=True)
+    assert [str(kind) for kind in table.schema.types] == ["string", "string", "timestamp[us]"]
+
+
+def _streamed(file: io.BytesIO) -> pa.Table:
+    return pa.ipc.open_stream(file).read_all()
+
+
+def _in_file(file: io.BytesIO) -> pa.Table:
+    return pa.ipc.open_file(file).read_all()

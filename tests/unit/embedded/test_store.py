@@ -15,11 +15,13 @@ import pytest
 from hivedruid.catalog.database import open_database
 from hivedruid.catalog.types import BIGINT, DOUBLE, STRING
 from hivedruid.embedded.store import EmbeddedStore
+from hivedruid.embedded.whole_scans import whole_scan
 from hivedruid.errors import DruidError
 from hivedruid.plan.physical import DruidRead, Field
 from tests.support.loads import ingest
 
 START = 1704067200000
+DAY = 86_400_000
 Task = Callable[..., dict[str, Any]]
 Write = Callable[..., Path]
 
@@ -106,6 +108,61 @@ def test_large_scans_are_read_as_arrow(filled: EmbeddedStore, monkeypatch: pytes
     rows = filled.rows(read({**scan, "virtualColumns": [virtual("v", "10 / (i - 4)")], "columns": ["v"]}, "v"))
     with pytest.raises(DruidError, match=r"^/ by zero$"):
         list(rows)
+
+
+@pytest.fixture
+def days(store: EmbeddedStore, index_task: Task, write_rows: Write) -> EmbeddedStore:
+    """Three segments with nulls, empty strings, and a column that the first one lacks."""
+    texts = ["a", "", None, "ä", "a", "\n"]
+    for day, dimensions in enumerate(
+        [{"i": "long", "s": "string"}, *[{"i": "long", "s": "string", "d": "double"}] * 2]
+    ):
+        rows = [
+            {"__time": START + day * DAY + n, "i": n * 10**day if n else None, "s": texts[(n + day) % 6], "d": n / 4}
+            for n in range(6)
+        ]
+        ingest(store, index_task("t", write_rows(rows), dimensions, append=True))
+    return store
+
+
+WHOLE = [("__time", "i", "s"), ("s", "s", "i"), ("i",), ("s",)]
+
+
+@pytest.mark.parametrize("names", [*WHOLE, ("d", "s"), ("d",)])
+@pytest.mark.parametrize("until", ["3000", "2024-01-03", "2024-01-02T00:00:00.003"])
+def test_columns_of_files_are_those_of_duckdb(
+    days: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], until: str
+) -> None:
+    scan = {
+        "queryType": "scan",
+        "dataSource": "t",
+        "columns": list(dict.fromkeys(names)),
+        "intervals": [f"0000/{until}"],
+    }
+    expected = list(days.rows(read(scan, *names)))
+    monkeypatch.setattr("hivedruid.embedded.store.MANY", 1)
+    batches = list(days.rows(read(scan, *names)).batches)
+    assert [row for batch in batches for row in batch.rows()] == expected
+    is_whole = whole_scan(read(scan, *names), days._manifest, days._storage.home) is not None
+    assert is_whole == (names in WHOLE and "T" not in until)
+
+
+def test_columns_of_a_damaged_file(days: EmbeddedStore, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hivedruid.embedded.store.MANY", 1)
+    scan = read({"queryType": "scan", "dataSource": "t", "columns": ["s"], "intervals": ["0000/3000"]}, "s")
+    rows = days.rows(scan)
+    assert next(rows) == ("a",)
+    days.interrupt()
+    with pytest.raises(DruidError, match="Interrupted"):
+        list(rows)
+    every = list(days.rows(scan))
+    last = max(files(home), key=lambda file: int(file.name.partition("_")[0]))
+    last.write_bytes(last.read_bytes()[:100])
+    rows = days.rows(scan)
+    assert [next(rows) for _ in every[6:]] == every[:-6]
+    with pytest.raises(DruidError, match="segment file of data source t is damaged") as raised:
+        next(rows)
+    assert str(last) in raised.value.message
 
 
 def virtual(name: str, expression: str) -> dict[str, str]:
@@ -312,8 +369,12 @@ def test_a_callers_transaction_decides(filled: EmbeddedStore, home: Path) -> Non
     inside.close()
 
 
+@pytest.mark.parametrize("many", [1, 10**9])
 @pytest.mark.parametrize("kept", [0, 600])
-def test_a_damaged_segment_file_is_named(filled: EmbeddedStore, home: Path, kept: int) -> None:
+def test_a_damaged_segment_file_is_named(
+    filled: EmbeddedStore, home: Path, monkeypatch: pytest.MonkeyPatch, kept: int, many: int
+) -> None:
+    monkeypatch.setattr("hivedruid.embedded.store.MANY", many)
     (damaged,) = files(home)
     content = damaged.read_bytes()
     kept = min(kept, len(content) - 8)
