@@ -28,10 +28,14 @@ class SentSpec:
 
 @dataclass(frozen=True)
 class LastSpec:
-    """The last submitted spec, and the spec as Druid accepted it, with secrets masked; empty if not known."""
+    """The last submitted spec, and the spec as Druid accepted it, with secrets masked; empty if not known.
+
+    `is_worse`: no task of it was seen running, but tasks of an earlier one were.
+    """
 
     spec: Mapping[str, Any]
     accepted: Mapping[str, Any] = field(default_factory=dict)
+    is_worse: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,18 @@ class Ingestions:
         newest = (
             "(SELECT {} FROM ingestion_specs s WHERE s.table_id = ingestions.table_id ORDER BY version DESC LIMIT 1)"
         )
-        query = f"SELECT table_id, started, {newest.format('spec')}, {newest.format('accepted')} FROM ingestions"
+        columns = ", ".join(newest.format(column) for column in ("spec", "accepted", "worked"))
+        any_worked = "(SELECT MAX(worked) FROM ingestion_specs s WHERE s.table_id = ingestions.table_id)"
+        query = f"SELECT table_id, started, {columns}, {any_worked} FROM ingestions"
         rows = self._catalog.connection.execute(f"{query} {where}", values)
         return {
             table_id: IngestionRecord(
                 bool(started),
-                LastSpec(json.loads(spec), json.loads(accepted) if accepted else {}) if spec else None,
+                LastSpec(json.loads(spec), json.loads(accepted) if accepted else {}, bool(any_worked and not worked))
+                if spec
+                else None,
             )
-            for table_id, started, spec, accepted in rows
+            for table_id, started, spec, accepted, worked, any_worked in rows
         }  # fmt: skip
 
     def is_known(self, table_id: str) -> bool:

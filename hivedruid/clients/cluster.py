@@ -446,11 +446,14 @@ class DruidCluster(
         has_growing = self._last_analyses(data_source).timeline is None
         return self._unparsed.of(data_source, self.client, self.note) if has_growing else None
 
-    def check_topics(self, spec: Mapping[str, Any]) -> None:
-        """See `KafkaIngestion.check_topics`."""
+    def check_feed(self, spec: Mapping[str, Any]) -> None:
+        """See `KafkaIngestion.check_feed`."""
         from hivedruid.clients.feed_offsets import check_topics
+        from hivedruid.clients.sampler import check_variables
 
-        check_topics(self.kept.filled(spec))
+        filled = self.kept.filled(spec)
+        check_variables(self.client, filled)
+        check_topics(filled)
 
     def change_ingestion(
         self,

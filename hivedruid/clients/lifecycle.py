@@ -359,17 +359,21 @@ class IngestionRunner:
         return status.suspended and not active
 
     def _gives_up(self, status: SupervisorStatus, active: list[Task]) -> bool:
-        """Whether a suspended supervisor that cannot reach Kafka counts as suspended: it never stops its tasks.
+        """Whether a suspended supervisor that cannot reach Kafka, or cannot create its consumer, counts as suspended:
+        it never stops its tasks, and while it is pending it starts none.
 
         For STOP and DROP its tasks are shut down here; the next START reads again what they did not publish.
         """
-        if not self._fails.is_over(bool(status.errors) and status.state != "PENDING"):
+        if status.errors and status.state == "PENDING" and not active:
+            return True
+        if not self._fails.is_over(bool(status.errors)):
             return False
         if active and self.change.verb in ("STOP", "DROP"):
             for task in active:
                 self.overlord.kill(task.id)
+            why = "the supervisor does not start" if status.state == "PENDING" else "Kafka cannot be reached"
             self.cluster.note(
-                f"{len(active)} task(s) of {self.supervisor} were shut down because Kafka cannot be reached; records"
+                f"{len(active)} task(s) of {self.supervisor} were shut down because {why}; records"
                 " that they read but did not publish are read again after the next START"
             )
             return False

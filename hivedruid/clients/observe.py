@@ -38,7 +38,7 @@ LOAD_STATUS = "/druid/coordinator/v1/loadstatus?simple"
 REQUESTS = {
     f"GET {SUPERVISOR}?full": "every supervisor with its spec",
     f"GET {tasks_path()}": "all tasks",
-    f"GET {supervisor_path('ID', 'status')}": "for each supervisor that is not suspended, idle or pending",
+    f"GET {supervisor_path('ID', 'status')}": "for each supervisor that is not suspended, idle or stopping",
     f"GET {supervisor_path('ID', 'stats')}": "for each supervisor with running tasks",
     f"GET {path_of(TASK_OFFSETS, 'ID')}, and Kafka's": "for tasks whose supervisor has not fetched offsets yet",
 }
@@ -180,7 +180,7 @@ def _remembered(one: Ingestion, known: Known) -> Ingestion:
 
 def _needs_status(one: Ingestion) -> bool:
     """For all others the list of supervisors is sufficient."""
-    return one.supervisor is not None and one.supervisor.state not in ("SUSPENDED", "IDLE", "PENDING", "STOPPING")
+    return one.supervisor is not None and one.supervisor.state not in ("SUSPENDED", "IDLE", "STOPPING")
 
 
 def _with_status(overlord: Overlord, one: Ingestion) -> Ingestion:

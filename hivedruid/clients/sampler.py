@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hivedruid.catalog.table import TIME_COLUMN
@@ -13,7 +13,7 @@ from hivedruid.clients.druid import DruidClient
 from hivedruid.clients.failures import AnswerError
 from hivedruid.druid.ingestion import Json
 from hivedruid.druid.supervisor import DYNAMIC_PROVIDER
-from hivedruid.errors import DruidError
+from hivedruid.errors import DruidError, KafkaError
 from hivedruid.ingestion.checks import Sample
 from hivedruid.ingestion.feed import feed_of
 from hivedruid.ingestion.model import UnparseableRecord
@@ -158,6 +158,25 @@ def unset_variables(client: DruidClient, names: Iterable[str]) -> tuple[str, ...
     return tuple(name for name in sorted(set(names)) if not _is_set(client, name))
 
 
+def check_variables(client: DruidClient, spec: Mapping[str, Any]) -> None:
+    """Raises KafkaError if an environment variable to which the consumer of a spec refers is not set on the overlord:
+    the supervisor would fail with a NullPointerException. Providers that only Druid can read are not checked."""
+    try:
+        variables = feed_of(spec).variables
+    except KafkaError:
+        return
+    if unset := unset_variables(client, variables):
+        raise KafkaError(_not_set(unset), hint=_SET_IT)
+
+
+def _not_set(variables: Sequence[str]) -> str:
+    is_or_are = "variable {} is" if len(variables) == 1 else "variables {} are"
+    return f"the environment {is_or_are.format(', '.join(variables))} not set on Druid's overlord"
+
+
+_SET_IT = "set it on all of Druid's hosts and restart its services"
+
+
 def _is_set(client: DruidClient, variable: str) -> bool:
     """Let the overlord create a consumer without brokers: it fails, but with another error if the variable is not set.
 
@@ -196,11 +215,7 @@ def _explained(client: DruidClient, spec: Mapping[str, Any], error: DruidError) 
         return error
     feed = feed_of(spec)
     if _NO_SUPPLIER in error.message and (unset := unset_variables(client, feed.variables)):
-        is_or_are = "variable {} is" if len(unset) == 1 else "variables {} are"
-        return DruidError(
-            f"the environment {is_or_are.format(', '.join(unset))} not set on Druid's overlord",
-            hint="set it on all of Druid's hosts and restart its services",
-        )
+        return DruidError(_not_set(unset), hint=_SET_IT)
     for pattern, meaning, hint in _CAUSES:
         if match := re.search(pattern, error.message):
             groups = [group for group in match.groups() if group]

@@ -260,9 +260,9 @@ class KafkaIngestion(Protocol):
     def running_spec(self, supervisor: str) -> Mapping[str, Any] | None:
         """The spec of a supervisor, with Druid's defaults; None if there is no such supervisor."""
 
-    def check_topics(self, spec: Mapping[str, Any]) -> None:
-        """Raises KafkaError if no topic exists that a supervisor's spec reads. Nothing is checked if Kafka cannot be
-        queried from this machine."""
+    def check_feed(self, spec: Mapping[str, Any]) -> None:
+        """Raises KafkaError if no topic exists that a supervisor's spec reads, which is not checked if Kafka cannot be
+        queried from this machine, or if an environment variable of its consumer is not set on the overlord."""
 
     def change_ingestion(
         self,

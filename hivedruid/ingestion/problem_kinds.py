@@ -55,10 +55,12 @@ PROBLEMS: Mapping[str, str] = {
         "rows of 1970, or more than a year ahead: the time field is read in another unit or format. The "
         "repair reads the topic again"
     ),
-    "unhealthy": ("the supervisor reports this state, and none of the other problems explains it"),
+    "unhealthy": (
+        "the supervisor reports this state, or errors and no tasks, and none of the other problems explains it. The "
+        "repair is ROLLBACK INGESTION, if tasks ran with an earlier spec and none with this one"
+    ),
 }
 """The condition of each problem, as Markdown. A key with a comma has several problems with the same condition."""
-LOOKS = frozenset({"tasks failing", "tasks failing and restarting", "no free slots", "reading stalled", "parse errors",
-                   "unhealthy"})  # fmt: skip
+LOOKS = frozenset({"tasks failing", "tasks failing and restarting", "no free slots", "reading stalled", "parse errors"})
 """Problems whose repair shows more: what ends them depends on what it shows."""
 NAMES = frozenset(name for names in PROBLEMS for name in names.split(", "))

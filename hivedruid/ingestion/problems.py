@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from hivedruid.catalog.properties import has_ingestion
+from hivedruid.errors import KafkaError
 from hivedruid.ingestion.compare import Difference
+from hivedruid.ingestion.feed import feed_of
 from hivedruid.ingestion.model import Partition, Supervisor, Task
 from hivedruid.ingestion.offsets import next_offsets
 from hivedruid.ingestion.overview import Ingestion, Overview, moment
@@ -269,8 +271,24 @@ def _unhealthy(one: Ingestion, overview: Overview) -> list[Problem]:
         return []
     error = one.last_error
     cause = error[1] if error is not None else "the supervisor gives no reason"
+    if _NULL in cause and (variables := _variables(supervisor)):
+        cause += f": Druid's overlord may not have the environment variable(s) {', '.join(variables)}"
     evidence = f"{supervisor.state}, {supervisor.detailed_state}" + (f", last error {error[0]}" if error else "")
-    return [Problem(one.name, "unhealthy", cause, evidence, show_tasks(one))]
+    is_worse = one.table is not None and one.last is not None and one.last.is_worse and not one.pending
+    repair = f"ALTER TABLE {name_of(one)} ROLLBACK INGESTION" if is_worse else show_tasks(one)
+    return [Problem(one.name, "unhealthy", cause, evidence, repair)]
+
+
+def _variables(supervisor: Supervisor) -> tuple[str, ...]:
+    """The environment variables of its consumer, as far as they are known."""
+    try:
+        return feed_of(supervisor.spec).variables
+    except KafkaError:
+        return ()
+
+
+_NULL = "NullPointerException"
+"""The error of a supervisor if an environment variable of its consumer is not set."""
 
 
 def _has_no_kafka(supervisor: Supervisor, overview: Overview) -> bool:

@@ -85,6 +85,30 @@ def test_a_topic_that_was_deleted(home: IngestionHome, topics: Topics) -> None:
     home.stop(name, both)
 
 
+def test_a_spec_with_which_no_supervisor_begins(home: IngestionHome, topics: Topics) -> None:
+    """Its consumer has an environment variable that is not set on Druid's overlord, whose error does not name it."""
+    topic = topics.new(record(n) for n in range(2))
+    name = home.create(topic)
+    home.run(f"START INGESTION {name}")
+    alter = (
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('druid.kafka.ingestion.consumer.client.id' = 'env:NOT_SET_ANYWHERE')"
+    )
+    home.run("SET hivedruid.kafka.check=warn")
+    with pytest.raises(KafkaError, match="cannot start: the environment variable NOT_SET_ANYWHERE is not set"):
+        home.run(alter)
+    assert "env:" not in str(home.session.catalog.get("default", name).properties)
+    assert home.ingestion(name)["state"] == "RUNNING"
+    home.run("SET hivedruid.kafka.check=off")
+    home.run("SET hivedruid.ingestion.timeout=PT3S")
+    with pytest.raises(DruidError, match="timed out"):
+        home.run(alter)
+    home.run("SET hivedruid.ingestion.timeout=PT5M")
+    problem = home.repaired(name, "unhealthy")
+    assert problem["cause"].endswith("may not have the environment variable(s) NOT_SET_ANYWHERE")
+    assert problem["repair"] == f"ALTER TABLE default.{name} ROLLBACK INGESTION;"
+    home.expect(name, {"0": 1, "1": 1})
+
+
 def test_records_that_are_lost_without_an_error(home: IngestionHome, topics: Topics) -> None:
     """One is older than lateMessageRejectionStartDateTime allows; those of another topic have times in seconds."""
     late = topics.new([record(0), {"time": "2014-01-01T00:00:00Z", "id": "old"}])

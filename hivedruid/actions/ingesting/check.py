@@ -48,12 +48,13 @@ def _mode(table: Table, settings: Mapping[str, str]) -> Mode | Literal["OFF"]:
     return "OFF" if mode == "OFF" else "REFUSE" if mode == "REFUSE" else "WARN"
 
 
-def check_topics(change: IngestionChange, services: Services) -> None:
+def check_feed(change: IngestionChange, services: Services) -> None:
     """Raises KafkaError if a supervisor would be submitted whose topic does not exist: brokers may create it then, and
-    the ingestion would wait for records that nobody writes to it."""
+    the ingestion would wait for records that nobody writes to it; and if Druid's overlord lacks an environment variable
+    of the spec: the supervisor would not start, with an error that does not name it."""
     if change.is_submitted and change.spec is not None and _mode(change.table, services.settings) != "OFF":
         try:
-            services.engine(KafkaIngestion).check_topics(change.spec)
+            services.engine(KafkaIngestion).check_feed(change.spec)
         except KafkaError as error:
             raise KafkaError(
                 f"the ingestion into {change.table.full_name} cannot start: {error.message}", hint=error.hint

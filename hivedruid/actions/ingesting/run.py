@@ -51,11 +51,11 @@ def run(action: Action, services: Services) -> None:
 
 
 def change_ingestion(action: ChangeIngestion, services: Services) -> None:
-    from hivedruid.actions.ingesting.check import check_topics
+    from hivedruid.actions.ingesting.check import check_feed
 
     change = action.change
     try:
-        check_topics(change, services)
+        check_feed(change, services)
         _note_differences(change, services)
         _ask(change, services)
     except HiveDruidError:

@@ -43,6 +43,10 @@ def test_the_last_one_worked_and_is_rolled_back(catalog: Catalog, table: Table) 
         ingestions.record_spec(replace(table, properties={"n": str(number)}), {"n": number}, "now")
         if number == 0:
             ingestions.mark_working(table.table_id)
+        ingestions.begin(table.table_id)
+        last = ingestions.find(table.table_id).last
+        assert last is not None
+        assert (last.spec["n"], last.is_worse) == (number, number > 0)
     assert [sent.worked for sent in ingestions.specs(table.table_id)] == [False, False, True]
     ingestions.roll_back(table.table_id, ingestions.specs(table.table_id)[-1].version)
     assert [sent.spec["n"] for sent in ingestions.specs(table.table_id)] == [0]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hivedruid.catalog.ingestions import LastSpec
 from hivedruid.ingestion.model import (
     EndedTask,
     FeedOffsets,
@@ -123,6 +124,23 @@ def test_an_unhealthy_supervisor_says_why() -> None:
     assert only(replace(one, topic_problem="no topic")).problem == "topic not found"  # which is more specific
     both = look(replace(one, pending="START"))
     assert [problem.problem for problem in both] == ["interrupted", "unhealthy"]
+
+
+def test_a_supervisor_that_never_begins() -> None:
+    """Its spec has a variable that the overlord does not have; the one before worked."""
+    wiki = table()
+    provider = {"type": "environment", "variables": {"sasl.jaas.config": "KAFKA_JAAS"}}
+    consumer = {"bootstrap.servers": "kafka:9092", "druid.dynamic.config.provider": provider}
+    stuck = supervisor(wiki, "PENDING", consumerProperties=consumer)
+    null = SupervisorError(ago(seconds=3), "java.lang.NullPointerException")
+    one = with_status(running(supervisor=stuck, tasks=(), last=LastSpec({}, {}, is_worse=True)), errors=(null,))
+    problem = only(one)
+    assert (problem.problem, problem.repair) == ("unhealthy", "ALTER TABLE default.wiki ROLLBACK INGESTION")
+    assert problem.cause.endswith("Druid's overlord may not have the environment variable(s) KAFKA_JAAS")
+    worked = only(replace(one, last=LastSpec({})))
+    assert worked.repair == "SHOW TASKS FOR default.wiki"
+    without = replace(stuck, spec=supervisor(wiki).spec)
+    assert only(replace(one, supervisor=without)).cause == "java.lang.NullPointerException"
 
 
 def test_a_supervisor_without_its_kafka_is_one_problem() -> None:

@@ -13,7 +13,6 @@ MADE_BY_HAND = {
     "lag": "counts from two minutes of reading on, if more than five minutes of it are left",
     "growing lag": "the repair of `lag`",
     "reading stalled": "counts from two minutes on in which tasks read nothing, although there are records",
-    "unhealthy": "what no other problem explains",
 }
 """Problems that only unit tests make, and why."""
 
