@@ -55,8 +55,6 @@ quickstart: $(VENV)/.installed
 	@rm -rf $(QUICKSTART_HOME)
 	@echo "Running hivedruid demo. It prints each statement, its plan (->) and its result."
 	@$(BIN)/hivedruid demo --no-prompt --home $(QUICKSTART_HOME)
-	@echo
-	@echo "The tables are kept. To continue at a prompt:  $(BIN)/hivedruid --home $(QUICKSTART_HOME)"
 	@echo "To print a native query:  $(BIN)/hivedruid sql --home $(QUICKSTART_HOME) -e \"EXPLAIN SELECT channel, sum(added) FROM wiki GROUP BY channel\""
 
 # The quick tests, then those that need Spark, then those that need the real Druid and Kafka. Each is run by two or three
@@ -142,6 +140,7 @@ soak: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.support.spark_matrix --mode standalone
 	@$(BIN)/python -m tests.support.spark_faults --mode connect
 	@$(BIN)/python -m tests.support.spark_faults --mode standalone
+	@$(BIN)/python -m tests.support.slow_ingestions
 	@$(BIN)/python -m tests.support.stream_kills --minutes $(or $(MINUTES),60)
 	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60)
 	@$(BIN)/python -m tests.support.tier_histories --seed $$(date +%s) --histories 1000000 --minutes $(or $(MINUTES),60) --cluster
