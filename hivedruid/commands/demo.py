@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shutil import which
 
 import click
 
@@ -53,7 +54,8 @@ def demo(home: Path | None, *, no_prompt: bool) -> int:
 
                 diagnostics.info("the tables edits and wiki are kept; type help for help")
                 return run_repl(session, folder / "history", Output(time=True), diagnostics)
-        diagnostics.info(f"the tables are kept; to continue at a prompt: hivedruid --home {folder}")
+        command = "hivedruid" if which("hivedruid") else sys.argv[0]  # of a virtual environment that is not activated
+        diagnostics.info(f"the tables are kept; to continue at a prompt: {command} --home {folder}")
         return 0
 
     return guarded(run, diagnostics)

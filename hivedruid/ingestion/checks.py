@@ -84,6 +84,16 @@ def findings(spec: Mapping[str, Any], seen: Seen) -> tuple[Finding, ...]:
     )
 
 
+def skipped(spec: Mapping[str, Any], seen: Seen) -> str:
+    """A note on the records that a first start does not read; empty if there are none, or it reads them."""
+    if not seen.records or spec["spec"]["ioConfig"].get("useEarliestOffset"):
+        return ""
+    return (
+        f"its first start begins at the end of the topic: {seen.records} record(s) that are in it now are not read"
+        " (druid.kafka.ingestion.useEarliestOffset = 'true' reads them)"
+    )
+
+
 def _unloaded(missing: tuple[str, ...]) -> Iterator[Finding]:
     if missing:
         what = f"Druid's overlord has not loaded {', '.join(missing)}"

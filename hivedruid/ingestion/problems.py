@@ -15,7 +15,7 @@ from hivedruid.ingestion.compare import Difference
 from hivedruid.ingestion.feed import feed_of
 from hivedruid.ingestion.model import Partition, Supervisor, Task
 from hivedruid.ingestion.offsets import next_offsets
-from hivedruid.ingestion.overview import Ingestion, Overview, moment
+from hivedruid.ingestion.overview import Ingestion, Overview, Unreachable, moment
 from hivedruid.ingestion.reading import RECOVERED, RULES_OF_READING, topic_not_found
 from hivedruid.ingestion.repairs import Problem, adopting, name_of, reset, show_tasks, statement
 from hivedruid.ingestion.supervisor import OWNER_HOME, OWNER_ID, OWNER_TABLE, supervisor_id
@@ -57,8 +57,13 @@ def _cut(text: str) -> str:
 
 
 def _unreachable(overview: Overview) -> Iterator[Problem]:
+    """Roles of Druid with the same address have the same message: druid.url is wrong once."""
+    same: dict[tuple[str, str], list[Unreachable]] = {}
     for one in overview.unreachable:
-        yield Problem(one.service, "unreachable", one.message, one.evidence, f"-- {one.hint or 'start the service'}")
+        same.setdefault((one.message, one.evidence), []).append(one)
+    for one, *others in same.values():
+        evidence = f"the same for {', '.join(other.service for other in others)}" if others else one.evidence
+        yield Problem(one.service, "unreachable", one.message, evidence, f"-- {one.hint or 'start the service'}")
 
 
 def _no_workers(overview: Overview) -> Iterator[Problem]:

@@ -63,6 +63,15 @@ def local_start(problem: Problem, down: Mapping[str, str], command: str) -> Prob
     return replace(problem, repair=f"-- $ {command}") if is_local else problem
 
 
+def with_check(problem: Problem, command: str) -> Problem:
+    """The problem; if a Kafka is unreachable that is not local, what is to be done becomes a part of the cause, and its
+    repair is the command line that checks all topics."""
+    hint = problem.repair.removeprefix("-- ")
+    if problem.problem != "unreachable" or not problem.subject.startswith("Kafka at ") or hint.startswith("$ "):
+        return problem
+    return replace(problem, cause=f"{problem.cause}; {hint}", repair=f"-- $ {command}")
+
+
 def pasted(problem: Problem) -> Problem:
     """The problem with a repair that runs when it is pasted at a prompt: statements end with `;`, comments do not."""
     repair = problem.repair

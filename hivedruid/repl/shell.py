@@ -35,7 +35,7 @@ Tab: complete - Ctrl-R: search history - Ctrl-C: clear the line, cancel a statem
 """
 WATCH_SECONDS = 2.0
 VERTICAL = "\\G"
-UNFINISHED = "this line belongs to the statement above, which has no ; yet: Ctrl-C drops it"
+UNFINISHED = "this line belongs to the statement above, which has no ; yet: ; runs it, Ctrl-C drops it"
 _EXIT = ("exit", "quit", ":q")
 _HELP = ("help", "?", "\\h", ":help")
 

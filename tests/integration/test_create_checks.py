@@ -64,6 +64,7 @@ def create(session: Session, cluster: Cluster, notes: list[str]) -> Create:
     def run(name: str = "t", **properties: str) -> list[str]:
         notes.clear()
         given = {"kafka.bootstrap.servers": cluster.services.kafka, "druid.timestamp.column": "time"}
+        given["druid.kafka.ingestion.useEarliestOffset"] = "true"
         given |= {key.replace("_", "."): value for key, value in properties.items()}
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
         text = f"CREATE EXTERNAL TABLE {name} (`__time` timestamp, page string, added bigint) STORED BY 'druid'"
@@ -75,7 +76,10 @@ def create(session: Session, cluster: Cluster, notes: list[str]) -> Create:
 
 
 def test_all_is_well(create: Create, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert create("a", kafka_topic=topics.new([GOOD] * 5)) == []
+    topic = topics.new([GOOD] * 5)
+    assert create("a", kafka_topic=topic) == []
+    (note,) = create("late", kafka_topic=topic, druid_kafka_ingestion_useEarliestOffset="false")
+    assert "begins at the end of the topic: 5 record(s) that are in it now are not read" in note
     set_timeouts(monkeypatch, read=10, kafka=10)  # a busy Druid may take longer to reach a topic that is new
     names = (f"b{number}" for number in count())
     until(lambda: create(next(names), kafka_topic=topics.new()) == [], "no finding about an empty topic")

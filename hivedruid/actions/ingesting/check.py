@@ -79,7 +79,7 @@ def check_topic(action: CheckTopic, services: Services) -> None:
 
 def check(action: CheckIngestion, services: Services) -> None:
     """Check, and note the findings. Raises ExecutionError with all findings if one is fatal and the mode is REFUSE."""
-    from hivedruid.ingestion.checks import findings
+    from hivedruid.ingestion.checks import findings, skipped
 
     engine = services.engine(KafkaIngestion)
     try:
@@ -97,3 +97,5 @@ def check(action: CheckIngestion, services: Services) -> None:
         )
     for finding in found:
         services.note(f"{action.table.full_name}: {finding}")
+    if note := skipped(action.spec, seen):
+        services.note(f"{action.table.full_name}: {note}")

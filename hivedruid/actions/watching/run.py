@@ -35,7 +35,7 @@ from hivedruid.errors import DruidError, Span
 from hivedruid.ingestion import overview as o
 from hivedruid.ingestion.model import Task
 from hivedruid.ingestion.problems import problems
-from hivedruid.ingestion.repairs import COLUMNS, Problem, local_start, pasted
+from hivedruid.ingestion.repairs import COLUMNS, Problem, local_start, pasted, with_check
 from hivedruid.local.state import down
 from hivedruid.operations.change_store import Changes
 from hivedruid.plan.literals import rows_in_zone
@@ -172,9 +172,10 @@ def _problems(action: ListProblems, services: Services) -> Result:
 
 def with_repairs_to_run(listed: tuple[Problem, ...], home: Path) -> tuple[Problem, ...]:
     """The problems with repairs as they are run: the command line for those that services of the home's local cluster
-    cause, statements with `;`."""
+    cause, or another Kafka, and statements with `;`."""
     stopped, command = (down(home) if listed else {}), start_command(home)
-    return tuple(pasted(local_start(each, stopped, command)) for each in listed)
+    check = f"hivedruid doctor --home {shlex.quote(str(home))}"
+    return tuple(pasted(with_check(local_start(each, stopped, command), check)) for each in listed)
 
 
 def start_command(home: Path) -> str:

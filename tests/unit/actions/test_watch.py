@@ -67,8 +67,8 @@ def test_a_druid_out_of_reach(session: Session, text: str) -> None:
 
 def test_a_druid_out_of_reach_is_a_problem_and_not_an_error(session: Session) -> None:
     found = run(session, "SHOW PROBLEMS")
-    assert [(row["subject"], row["problem"]) for row in found] == [
-        ("Druid's overlord", "unreachable"), ("Druid's coordinator", "unreachable"),
+    assert [(row["subject"], row["problem"], row["evidence"]) for row in found] == [
+        ("Druid's overlord", "unreachable", "the same for Druid's coordinator"),
     ]  # fmt: skip
     assert all("connection refused" in row["cause"] and row["repair"].startswith("-- ") for row in found)
 

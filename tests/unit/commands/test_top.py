@@ -149,4 +149,4 @@ def test_json_comes_line_by_line_until_it_is_interrupted(tmp_path: Path) -> None
     for document in documents:
         assert document["druid"] == NOBODY
         assert document["ingestions"] == []
-        assert [problem["subject"] for problem in document["problems"]] == ["Druid's overlord", "Druid's coordinator"]
+        assert [problem["subject"] for problem in document["problems"]] == ["Druid's overlord"]

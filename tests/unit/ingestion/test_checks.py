@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hivedruid.errors import ConnectError, DruidError, KafkaError
-from hivedruid.ingestion.checks import EVIDENCE, Finding, Sample, Seen, findings
+from hivedruid.ingestion.checks import EVIDENCE, Finding, Sample, Seen, findings, skipped
 from hivedruid.ingestion.model import Slots, TopicOffsets, UnparseableRecord
 
 SPEC: dict[str, Any] = {
@@ -38,6 +38,13 @@ def seen(**changed: Any) -> Seen:
 )
 def test_nothing_is_wrong(well: Seen) -> None:
     assert findings(SPEC, well) == ()
+
+
+def test_records_before_the_first_start() -> None:
+    assert "5 record(s) that are in it now are not read" in skipped(SPEC, GOOD)
+    earliest = {"spec": {**SPEC["spec"], "ioConfig": {**SPEC["spec"]["ioConfig"], "useEarliestOffset": True}}}
+    empty = seen(topics=(TopicOffsets("t", {0: 5}, {0: 5}),))
+    assert [skipped(earliest, GOOD), skipped(SPEC, empty), skipped(SPEC, Seen())] == ["", "", ""]
 
 
 def test_how_many_records_there_are() -> None:

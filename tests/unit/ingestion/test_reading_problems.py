@@ -17,7 +17,7 @@ from hivedruid.ingestion.model import (
 )
 from hivedruid.ingestion.overview import Ingestion, Unreachable
 from hivedruid.ingestion.problem_kinds import PROBLEMS
-from hivedruid.ingestion.repairs import Problem, local_start, pasted
+from hivedruid.ingestion.repairs import Problem, local_start, pasted, with_check
 from tests.unit.ingestion.world import ago, look, only, running, supervisor, table, task, with_status
 
 
@@ -164,6 +164,15 @@ def test_repairs_end_as_the_prompt_requires() -> None:
     assert repair("SHOW TASKS FOR t") == "SHOW TASKS FOR t;"
     assert repair("START INGESTION t; SUSPEND INGESTION t") == "START INGESTION t; SUSPEND INGESTION t;"
     assert repair("-- $ hivedruid local up") == "-- $ hivedruid local up"
+
+
+def test_an_unreachable_kafka_elsewhere_is_checked_by_a_command() -> None:
+    away = Problem("Kafka at k:9092", "unreachable", "refused", "read by default.t", "-- check that it is running")
+    found = with_check(away, "hivedruid doctor")
+    assert (found.cause, found.repair) == ("refused; check that it is running", "-- $ hivedruid doctor")
+    local = replace(away, repair="-- $ hivedruid local up")
+    druid = replace(away, subject="Druid's overlord")
+    assert [with_check(each, "hivedruid doctor") for each in (local, druid)] == [local, druid]
 
 
 def test_a_supervisor_that_counts_as_healthy_and_makes_no_task() -> None:

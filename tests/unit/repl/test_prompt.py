@@ -123,7 +123,7 @@ def test_a_command_in_an_unfinished_statement(line: str, prompt: Prompt) -> None
     prompt.send("SHOW DATABASES\r")
     prompt.wait(lambda lines: lines[-1].strip() == ">")
     prompt.send(f"{line}\r")
-    prompt.wait(lambda lines: any(each.endswith("no ; yet: Ctrl-C drops it") for each in lines))
+    prompt.wait(lambda lines: any(each.endswith("no ; yet: ; runs it, Ctrl-C drops it") for each in lines))
     prompt.send("\x03")
     assert "| default       |" in prompt.run("SHOW DATABASES;")
 
