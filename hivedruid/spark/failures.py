@@ -51,6 +51,15 @@ _VALUES = (
         "Spark cannot read Parquet files that are compressed with Brotli",
         "write them again with another compression, such as ZSTD or Snappy",
     ),
+    *(
+        (sign, "unbase64() of a string that is not base64: {}", "correct such rows, or exclude them with WHERE")
+        for sign in ("Input byte array has ", "Last unit does not have enough valid bits")
+    ),
+    (
+        "Generic Avro union at field",
+        "INSERT does not write unions of several types into Avro files",
+        "write into a table with a record in place of the union, or without avro.schema.literal",
+    ),
     (UNWRITABLE, "{}", "change such rows, or exclude them with WHERE"),
     (
         UNSTORABLE,
@@ -68,6 +77,7 @@ _SKETCH = re.compile(rf"SketchError: ({re.escape(SKETCH_FUNCTION)}.*)")
 _SEQUENCE_FILE = re.compile(rf"SequenceFileError: ({re.escape(SEQUENCE_FILE)}.*)")
 _ORC_FILE = re.compile(rf"OrcFileError: {re.escape(ORC_FILE)}(.*)")
 _NO_BASE64 = re.compile(rf"\[USER_RAISED_EXCEPTION\] {re.escape(NO_BASE64)}(.*?): (.*?)(?: SQLSTATE|\n|$)")
+_UNREAD_FILE = re.compile(r"\[FAILED_READ_FILE\.NO_HINT\] Encountered error while reading file (\S+?)\.\s")
 _MISSING = ("java.io.FileNotFoundException", "[PATH_NOT_FOUND]")
 _OPTIMIZER = "[INTERNAL_ERROR] The Spark SQL phase optimization failed"
 _LIMIT = 300
@@ -104,10 +114,8 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
         return SparkError(jars[0], hint=f"{jars[1]}; {hint}")
     if function := _FUNCTION.search(text) or _SKETCH.search(text):
         return SparkError(function[1], hint=hint)
-    if file := _SEQUENCE_FILE.search(text):
-        return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")
-    if orc := _ORC_FILE.search(text):
-        return SparkError(f"cannot read an ORC file: {orc[1]}", hint=f"write it again, in UTC; {hint}")
+    if (file := _of_a_file(text, hint)) is not None:
+        return file
     if stored := _NO_BASE64.search(text):
         advice = "declare it as STRING in another table over the data source, or correct the rows"
         return SparkError(
@@ -128,6 +136,21 @@ def translate(error: BaseException, log: Path, *, is_elsewhere: bool = False) ->
             hint=f"run EXPLAIN to see the Spark SQL; CAST the arguments to the types that Hive expects; {hint}",
         )
     return SparkError(f"a Spark job failed: {first_line(text)}", hint=hint)
+
+
+def _of_a_file(text: str, hint: str) -> SparkError | None:
+    """The error of a file that cannot be read."""
+    if file := _SEQUENCE_FILE.search(text):
+        return SparkError(file[1], hint=f"write it again in Hive, with a supported compression or none; {hint}")
+    if orc := _ORC_FILE.search(text):
+        return SparkError(f"cannot read an ORC file: {orc[1]}", hint=f"write it again, in UTC; {hint}")
+    unread = _UNREAD_FILE.search(text)
+    if unread is None or any(sign in text for sign, *_ in _VALUES):
+        return None
+    reason = first_line(text)
+    told = "" if unread[1] in reason else f": {reason}"
+    advice = "it may be incomplete, damaged or of another format: replace it, or move it to another folder"
+    return SparkError(f"Spark cannot read the file {printable(unread[1])}{told}", hint=f"{advice}; {hint}")
 
 
 def violation(text: str, table: Table) -> ConstraintError | None:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from pyspark.errors import AnalysisException, ParseException
 
+from hivedruid.catalog.types import INT
 from hivedruid.errors import SparkError
 from hivedruid.plan.split import spark_job
 from hivedruid.spark.failures import first_line, translate
 from hivedruid.spark.segment_tasks import UNSEEN
 from hivedruid.spark.worker_python import UNSUITABLE, problem
 from tests.support.planning import plan
-from tests.unit.spark.conftest import Home
+from tests.unit.spark.conftest import Home, columns, files_table
 
 GOLDENS = Path(__file__).parents[2] / "q"
 SPARKS = re.compile(r"\[[A-Z]{3,}[A-Z0-9]*_[A-Z_.]*[A-Z]\]|AnalysisException|SQLSTATE")
@@ -52,6 +53,12 @@ def test_a_file_that_a_worker_does_not_have(tmp_path: Path) -> None:
     assert error.message == "Spark cannot find a file on worker 10.0.0.7: File /x does not exist"
     assert (error.hint or "").startswith("mount the folders of the home and of LOCATIONs on all machines of Spark")
     assert "mount" not in (translate(RuntimeError(text), tmp_path / "log").hint or "")
+
+
+def test_a_union_is_not_written_into_files(tmp_path: Path) -> None:
+    text = "Generic Avro union at field 'u' does not match the SQL schema. It expected the members (member0, member1)"
+    error = translate(RuntimeError(text), tmp_path / "log")
+    assert error.message == "INSERT does not write unions of several types into Avro files"
 
 
 def test_a_server_without_the_extensions_of_iceberg(tmp_path: Path) -> None:
@@ -113,6 +120,7 @@ def test_a_missing_module_of_a_user_function_is_not_one_of_the_worker() -> None:
     ("expression", "message"),
     [
         ("map(p, 1)", "a map key is NULL"),
+        ("unbase64(a)", "unbase64() of a string that is not base64: Last unit does not have enough valid bits"),
         ("a RLIKE p", "invalid regular expression: Unclosed group near index 1"),
         ("split(a, p)", "invalid regular expression: Unclosed group near index 1"),
     ],
@@ -122,6 +130,20 @@ def test_values_that_spark_does_not_compute_are_told_in_our_words(home: Home, ex
     with pytest.raises(SparkError) as error:
         home.query(spark_job(plan(f"SELECT {expression} FROM {rows}")).sql)
     assert error.value.message == message
+
+
+@pytest.mark.spark
+def test_a_file_that_ends_too_early(home: Home, tmp_path: Path) -> None:
+    """A copy that is incomplete: the error names the file."""
+    folder = tmp_path / "t"
+    folder.mkdir()
+    whole = (Path(__file__).parents[2] / "hive" / "writers" / "avro_utc.avro").read_bytes()
+    (folder / "cut.avro").write_bytes(whole[:-40])
+    with pytest.raises(SparkError) as error:
+        home.query("SELECT sum(id) FROM t", files_table(folder, columns(id=INT), "avro"))
+    assert error.value.message.startswith("Spark cannot read the file file:")
+    assert "/t/cut.avro" in error.value.message
+    assert (error.value.hint or "").startswith("it may be incomplete, damaged or of another format: replace it, or ")
 
 
 @pytest.mark.spark
