@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException, ParseException
 
-from hivedruid.catalog.types import INT
+from hivedruid.catalog.types import INT, STRING, HiveType
 from hivedruid.errors import SparkError
 from hivedruid.plan.split import spark_job
 from hivedruid.spark.failures import first_line, translate
@@ -130,6 +131,32 @@ def test_values_that_spark_does_not_compute_are_told_in_our_words(home: Home, ex
     with pytest.raises(SparkError) as error:
         home.query(spark_job(plan(f"SELECT {expression} FROM {rows}")).sql)
     assert error.value.message == message
+
+
+@pytest.mark.spark
+def test_a_union_of_several_types_is_read_as_a_struct(home: Home, tmp_path: Path) -> None:
+    union = ["null", "int", "string"]
+    fields = [{"name": "id", "type": "int"}, {"name": "u", "type": union}]
+    schema = json.dumps({"type": "record", "name": "r", "fields": fields}).encode()
+    rows = b"\x02\x02\x54" + b"\x04\x04\x06abc" + b"\x06\x00"  # 1 and 42, 2 and 'abc', 3 and null
+    head = b"Obj\x01\x02\x16avro.schema" + _long(len(schema)) + schema + b"\x00"
+    sync = b"0123456789abcdef"
+    folder = tmp_path / "t"
+    folder.mkdir()
+    (folder / "a.avro").write_bytes(head + sync + _long(3) + _long(len(rows)) + rows + sync)
+    struct = HiveType("struct", children=(INT, STRING), fields=("tag_0", "tag_1"))
+    table = files_table(folder, columns(id=INT, u=struct), "avro")
+    assert home.query("SELECT id, u.tag_0, u.tag_1 FROM t ORDER BY id", table) == [
+        (1, 42, None), (2, None, "abc"), (3, None, None),
+    ]  # fmt: skip
+
+
+def _long(number: int) -> bytes:
+    """A number as Avro writes it."""
+    number, text = number << 1, b""
+    while number > 127:
+        number, text = number >> 7, text + bytes([number & 127 | 128])
+    return text + bytes([number])
 
 
 @pytest.mark.spark
