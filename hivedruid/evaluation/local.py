@@ -179,12 +179,11 @@ def evaluated(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Rows:
     """The result for the rows of each input, with zoned timestamps in UTC. Raises Unsure."""
     relation = _evaluator(plan, fetched).relation(plan.node)
     try:
-        rows = relation()
+        return _shown(relation(), plan)
     except SketchError as error:
         raise ExecutionError(str(error)) from error
-    except ArithmeticError as error:  # of a time beyond the year 9999, for example
+    except ArithmeticError as error:  # of a time beyond the year 9999, for example, also in the session's time zone
         raise Unsure(f"a value is out of range: {error}") from error
-    return _shown(rows, plan)
 
 
 def _evaluator(plan: LocalPlan, fetched: Mapping[str, Rows]) -> Evaluator:
