@@ -208,8 +208,8 @@ SETTINGS: dict[str, Setting] = {
             "Maximum rows of each native query, and of each table of Parquet files that is joined with it, for which "
             "hivedruid computes the rest of a query itself instead of on Spark; 0: always on Spark."),
         Setting("hivedruid.write.local.rows", "int", "50000",
-            "Maximum rows of an INSERT or CREATE TABLE AS into Druid, and of each of its inputs, for which hivedruid "
-            "computes and stages the rows itself instead of on Spark; 0: always on Spark."),
+            "Maximum rows of an INSERT or CREATE TABLE AS into Druid or a managed table, and of each input, for "
+            "which hivedruid computes and writes the rows itself instead of on Spark; 0: always on Spark."),
         Setting("hivedruid.kafka.bootstrap.servers", "text", "",
             "Kafka brokers of SHOW TOPICS as host:port, …; empty: those that tables name."),
         Setting("hivedruid.kafka.check", "enum", "warn",

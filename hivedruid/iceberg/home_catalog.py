@@ -134,6 +134,23 @@ def names(home: Path, prefix: str) -> list[str]:
         return [str(name) for (name,) in connection.execute(query, (CATALOG, len(prefix), prefix))]
 
 
+def replace_metadata(home: Path, table_id: str, before: str | None, after: str) -> bool:
+    """Make a metadata file the current one of a table if it is the one `before`, or the table has none; whether it was.
+    As in JdbcCatalog, this is a commit."""
+    path = catalog_file(home)
+    with _errors(path), closing(connect(path, mode="rw", patience=BUSY)) as connection:
+        if before is None:
+            statement = "INSERT OR IGNORE INTO iceberg_tables VALUES (?, ?, ?, ?, NULL, 'TABLE')"
+            done = connection.execute(statement, (CATALOG, NAMESPACE, table_id, after))
+        else:
+            done = connection.execute(
+                "UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?"
+                f" WHERE {_KEY} AND metadata_location = ?",
+                (after, before, table_id, before),
+            )
+        return done.rowcount == 1
+
+
 def remove(home: Path, table_id: str) -> None:
     """Remove a table from the catalog, if it is in it."""
     path = catalog_file(home)

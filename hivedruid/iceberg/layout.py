@@ -48,10 +48,14 @@ def column_types(table: Mapping[str, Any]) -> dict[str, str]:
 
 def schema_fields(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The columns of the current schema of a metadata file."""
-    schemas = table.get("schemas") or [table["schema"]]
+    return list(current_schema(table)["fields"])
+
+
+def current_schema(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The current schema of a metadata file."""
+    schemas: list[dict[str, Any]] = table.get("schemas") or [table["schema"]]
     current = table.get("current-schema-id", schemas[-1].get("schema-id"))
-    schema = next((schema for schema in schemas if schema.get("schema-id") == current), schemas[-1])
-    return list(schema["fields"])
+    return next((schema for schema in schemas if schema.get("schema-id") == current), schemas[-1])
 
 
 def partition_field(field: Mapping[str, Any], names: Mapping[int, str]) -> PartitionField | None:

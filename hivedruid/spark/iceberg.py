@@ -13,6 +13,7 @@ from hivedruid.catalog.tiers import SKETCHED
 from hivedruid.catalog.types import HiveType, spark_type
 from hivedruid.errors import ExecutionError, SparkError
 from hivedruid.iceberg import catalog, home_catalog
+from hivedruid.iceberg.appends import FORMER_METADATA
 from hivedruid.iceberg.files import has_current_spec
 from hivedruid.iceberg.history import MAIN, Snapshot, TableHistory
 from hivedruid.iceberg.layout import Layout, read_layout
@@ -27,11 +28,6 @@ from hivedruid.spark.inputs import iceberg_name
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
-
-FORMER_METADATA = 100
-"""The number of metadata files before the current one that are kept in hivedruid's own catalogs. Each contains all
-snapshots, so that keeping every file would take the square of the number of commits.
-"""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ UPDATE t SET a = 1;
 EXPLAIN DELETE FROM t WHERE a = 1;
 INSERT INTO t VALUES
   (1, 'one', 1.5, 1.25, '2024-01-01 10:00:00', true, 'abc', 1, '2024-01-01'),
-  (2, 'two', NULL, 2.5, '2024-01-02 10:00:00', false, 'b', 2, '2024-01-02'),
+  (2, 'two', NULL, 2.5, '2024-01-02 10:00:00', false, 'b', 2, '2024-01-02');
+INSERT INTO t VALUES
   (3, NULL, 3.5, NULL, NULL, NULL, NULL, NULL, NULL),
   (NULL, 'none', -1.0, 9.99, '2024-01-04 10:00:00', true, 'd', 4, '2024-01-04');
 EXPLAIN DELETE FROM t WHERE a > 2 AND s IS NULL;

@@ -36,6 +36,7 @@ from hivedruid.clients.metastore import HiveMetastore
 from hivedruid.clients.transactions import Transaction
 from hivedruid.embedded.manifest import Manifest
 from hivedruid.errors import HiveDruidError
+from hivedruid.iceberg import appends, home_catalog
 from hivedruid.operations.change_store import Changes
 from hivedruid.operations.kinds import STATES
 from hivedruid.operations.store import Operations
@@ -244,6 +245,8 @@ def _watch(moments: Moments) -> None:
         (Operations, ("begin", "move")),
         (SparkRunner, ("stage", "write", "stage_records")),
         (local_staging, ("stage",)),
+        (appends, ("write_orc", "write_file")),
+        (home_catalog, ("replace_metadata",)),
         (Manifest, ("remove",)),
         (tiers, ("delete_batch", "delete_rows")),
         (row_changes, ("change_rows", "kept", "commit")),

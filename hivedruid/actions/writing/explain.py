@@ -49,7 +49,7 @@ def _lines(action: Action, settings: Mapping[str, str]) -> list[str]:
             head += ["    transaction: one for all staged records"] if action.once is not None else []
             head += [_COPIED_LINE] if action.copied is not None else []
             head += _partitions(action)
-            return [*head, "    Stage-1", *indent(spark_lines(action.job), 6)]
+            return [*head, "    Stage-1", *indent(_rows(action), 6)]
         case LoadFiles():
             return lines_of(*_loaded(action))
         case ChangeTableRows():
@@ -96,8 +96,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             way = {"segments": action.segments.root} if action.segments is not None else {}
             way |= {"columns": _COPIED} if action.segments is not None and action.segments.columns is not None else {}
             way |= {"cold": _cold(action)[0].strip()} if action.cold is not None else {}
-            rows = job_document(action.job) if action.local is None else local_document(action.local)
-            return {**spec, **way, **rows}
+            return {**spec, **way, **_rows_document(action)}
         case WriteTable():
             table: dict[str, Any] = {"table": action.table.full_name, "overwrite": action.overwrite}
             if action.is_directory:
@@ -106,7 +105,7 @@ def _document(action: Action, settings: Mapping[str, str]) -> dict[str, Any]:
             table |= {"columns": _COPIED} if action.copied is not None else {}
             if action.partition is not None:
                 table |= {"partition": action.partition.name(action.table.partition_columns)}
-            return {**table, **job_document(action.job)}
+            return {**table, **_rows_document(action)}
         case LoadFiles():
             return document_of(*_loaded(action))
         case ChangeTableRows():
@@ -176,11 +175,15 @@ def _ingest_lines(action: IngestDruid) -> list[str]:
     return [*head, *_cold(action), *_way(action), *indent(spec, 4), "    Stage-1", *indent(_rows(action), 6)]
 
 
-def _rows(action: IngestDruid) -> list[str]:
+def _rows(action: IngestDruid | WriteTable) -> list[str]:
     """How the rows are computed."""
     if action.local is None:
         return spark_lines(action.job)
     return local_lines(action.local, "written in this process")
+
+
+def _rows_document(action: IngestDruid | WriteTable) -> dict[str, Any]:
+    return job_document(action.job) if action.local is None else local_document(action.local)
 
 
 def _cold(action: IngestDruid) -> list[str]:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
-from hivedruid.actions.writing.model import IngestDruid
+from hivedruid.actions.writing.model import IngestDruid, WriteTable
 from hivedruid.filesystems import local_path
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.evaluation.relations import Rows
     from hivedruid.jobs.staged import StagedRows
     from hivedruid.plan.split import QueryPlan
 
@@ -24,7 +25,7 @@ def locally(action: Action, plan: QueryPlan, snapshot: Snapshot) -> Action:
     from hivedruid.evaluation.exactness import NotLocal
     from hivedruid.evaluation.local import local_plan
 
-    if snapshot.scans_only or not isinstance(action, IngestDruid) or not _can_stage(action, snapshot):
+    if snapshot.scans_only or not isinstance(action, IngestDruid | WriteTable) or not _can_write(action, snapshot):
         return action
     try:
         local = local_plan(plan, action.job, SETTING, snapshot.small_files)
@@ -32,6 +33,14 @@ def locally(action: Action, plan: QueryPlan, snapshot: Snapshot) -> Action:
         return action
     rows = plan.context.rows(plan.node)
     return action if rows is not None and rows > local.most else replace(action, local=local)
+
+
+def _can_write(action: IngestDruid | WriteTable, snapshot: Snapshot) -> bool:
+    if isinstance(action, IngestDruid):
+        return _can_stage(action, snapshot)
+    from hivedruid.actions.writing.local_tables import is_suitable
+
+    return is_suitable(action, snapshot.settings)
 
 
 def _can_stage(action: IngestDruid, snapshot: Snapshot) -> bool:
@@ -44,15 +53,12 @@ def _can_stage(action: IngestDruid, snapshot: Snapshot) -> bool:
 def staged(action: IngestDruid, folder: str, services: Services, *, skip_timeless: bool) -> StagedRows | None:
     """The rows of a job, evaluated and staged in this process; None if only Spark can compute them."""
     path = local_path(folder)
-    if action.local is None or path is None:
+    rows = _few_rows(action, services) if path is not None else None
+    if rows is None or path is None:
         return None
-    from hivedruid.actions.select.run import local_rows
     from hivedruid.actions.writing import local_staging
     from hivedruid.evaluation.exactness import Unsure
 
-    rows = local_rows(action.local, services)
-    if rows is None or len(rows) > action.local.most:
-        return None
     types = [column.type for column in action.job.columns]
     shared = services.setting("hivedruid.staging.shared") == "true"
     try:
@@ -61,3 +67,23 @@ def staged(action: IngestDruid, folder: str, services: Services, *, skip_timeles
         )
     except Unsure:
         return None
+
+
+def written(action: WriteTable, services: Services) -> bool:
+    """Whether the rows were evaluated and written in this process; otherwise nothing was."""
+    rows = _few_rows(action, services)
+    if rows is None:
+        return False
+    from hivedruid.actions.writing import local_tables
+
+    return local_tables.write(rows, action.table, services)
+
+
+def _few_rows(action: IngestDruid | WriteTable, services: Services) -> Rows | None:
+    """The rows of a write, evaluated in this process; None if only Spark can compute them, or if there are too many."""
+    if action.local is None:
+        return None
+    from hivedruid.actions.select.run import local_rows
+
+    rows = local_rows(action.local, services)
+    return None if rows is None or len(rows) > action.local.most else rows

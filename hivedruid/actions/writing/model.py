@@ -90,7 +90,7 @@ class IngestDruid(WritesRows, Action):
 
 
 @dataclass(frozen=True)
-class WriteTable(OverJob, Action):
+class WriteTable(WritesRows, Action):
     """Run `job` and append its rows to a Hive-side table, or replace the table's rows with them.
 
     `once`: the rows are written to a Kafka topic exactly once, by a job of this statement. `partition` is the only

@@ -112,8 +112,8 @@ def _write_table(action: WriteTable, services: Services) -> None:
     if action.table.metastore:
         services.metastore.begin_write(action.table, ())
     try:
-        job = reduced(action.job, services)
-        if copied_columns.into_files(action, services) is None:
+        if not local.written(action, services) and copied_columns.into_files(action, services) is None:
+            job = reduced(action.job, services)
             services.spark().write(job, action.table, action.overwrite, replaced=action.replaced)
     except BaseException:
         if action.table.is_temporary and not action.table.is_written:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hivedruid.iceberg.avro import records
+from hivedruid.iceberg.avro_writing import avro_file
 
 SCHEMA = {
     "type": "record",
@@ -92,3 +93,35 @@ def test_what_is_not_supported() -> None:
     wrong = container().replace(SYNC, bytes(16), 1)
     with pytest.raises(ValueError, match="the file is damaged"):
         list(records(wrong))
+
+
+def test_written_files_are_read_back() -> None:
+    pair = {
+        "type": "record",
+        "name": "pair",
+        "fields": [{"name": "key", "type": "int"}, {"name": "value", "type": "bytes"}],
+    }
+    schema = {
+        "type": "record", "name": "all",
+        "fields": [
+            {"name": "number", "type": "long"},
+            {"name": "text", "type": ["null", "string"]},
+            {"name": "pairs", "type": ["null", {"type": "array", "items": pair, "logicalType": "map"}]},
+            {"name": "flag", "type": "boolean"},
+            {"name": "empty", "type": {"type": "record", "name": "empty", "fields": []}},
+        ],
+    }  # fmt: skip
+    numbers = (0, 1, -1, 63, 64, -64, -65, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63))
+    rows: list[dict[str, Any]] = [
+        {"number": number, "text": text, "pairs": pairs, "flag": number > 0, "empty": {}}
+        for number, text, pairs in zip(
+            numbers,
+            (None, "", "äöü 漢字 😀", "x" * 200, *[None] * 7),
+            (None, [], [{"key": -3, "value": b"\0\xff"}], [{"key": n, "value": b"v"} for n in range(200)], *[None] * 7),
+            strict=True,
+        )
+    ]
+    assert list(records(avro_file(schema, rows, {"format-version": "2"}))) == rows
+    assert list(records(avro_file(schema, [], {}))) == []
+    with pytest.raises(LookupError):
+        avro_file(schema, [{"number": 1}], {})

@@ -6,14 +6,18 @@ import gzip
 import json
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import orc
 
 from hivedruid.errors import ExecutionError
-from hivedruid.iceberg import home_catalog
-from hivedruid.iceberg.metadata import TableState, read
+from hivedruid.iceberg import appends, home_catalog
+from hivedruid.iceberg.metadata import TableState, local_path, read
+from hivedruid.iceberg.schemas import Field
 
 DOCUMENT = {
     "current-snapshot-id": 7,
@@ -142,3 +146,85 @@ def test_empty_file(tmp_path: Path) -> None:
     assert home_catalog.registered(tmp_path, "abc") is None
     home_catalog.prepare(tmp_path)
     assert home_catalog.registered(tmp_path, "abc") is None
+
+
+# --- commits without Spark -----------------------------------------------------------------------------------------
+
+FIELDS = (Field(1, "n", "int"), Field(2, "text", "string"))
+
+
+def append_row(home: Path, number: int) -> None:
+    target = appends.target(home, "abc", FIELDS)
+    assert target is not None
+    appends.append(target, [pa.array([number], pa.int32()), pa.array([f"row {number}"])])
+
+
+def test_concurrent_commits(tmp_path: Path) -> None:
+    """No row is lost, from the first commit on, which several sessions make at once."""
+    home_catalog.prepare(tmp_path)
+    start = threading.Barrier(4)
+
+    def append_some(first: int) -> None:
+        start.wait()
+        for number in range(first, first + 5):
+            append_row(tmp_path, number)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(append_some, range(0, 20, 5)))
+    files = home_catalog.files(tmp_path, "abc")
+    paths = [local_path(file.path) for file in files.data]
+    assert sorted(n for path in paths for n in orc.read_table(path)["n"].to_pylist()) == list(range(20))
+    state = home_catalog.state(tmp_path, "abc")
+    assert state is not None
+    assert (state.rows, state.files, state.bytes) == (20, 20, sum(path.stat().st_size for path in paths))
+    history = home_catalog.history(tmp_path, "abc")
+    assert history is not None
+    assert len(list(history.ancestors())) == 20
+    metadata = home_catalog.folder(tmp_path, "abc") / "metadata"
+    assert sorted(path.name[:5] for path in metadata.glob("*.json")) == [f"{number:05}" for number in range(20)]
+    assert len(list(metadata.glob("snap-*"))) == 20
+
+
+def test_former_metadata_files_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(appends, "FORMER_METADATA", 2)
+    home_catalog.prepare(tmp_path)
+    for number in range(5):
+        append_row(tmp_path, number)
+    metadata = home_catalog.folder(tmp_path, "abc") / "metadata"
+    assert sorted(path.name[:5] for path in metadata.glob("*.json")) == ["00002", "00003", "00004"]
+    assert [file.rows for file in home_catalog.files(tmp_path, "abc").data] == [1] * 5
+
+
+def test_a_dropped_table_is_not_created_again(tmp_path: Path) -> None:
+    home_catalog.prepare(tmp_path)
+    append_row(tmp_path, 1)
+    target = appends.target(tmp_path, "abc", FIELDS)
+    assert target is not None
+    home_catalog.remove(tmp_path, "abc")
+    before = sorted(home_catalog.folder(tmp_path, "abc").rglob("*.*"))
+    with pytest.raises(appends.GoneError):
+        appends.append(target, [pa.array([2], pa.int32()), pa.array(["row"])])
+    assert home_catalog.registered(tmp_path, "abc") is None
+    assert sorted(home_catalog.folder(tmp_path, "abc").rglob("*.*")) == before
+
+
+def test_other_tables_are_left_to_spark(tmp_path: Path) -> None:
+    home_catalog.prepare(tmp_path)
+    append_row(tmp_path, 1)
+    path = home_catalog.current_metadata(tmp_path, "abc")
+    assert path is not None
+    plain = json.loads(path.read_text())
+    assert appends.target(tmp_path, "abc", FIELDS[:1]) is None
+    assert appends.target(tmp_path, "abc", (FIELDS[0], Field(2, "text", "long"))) is None
+    for change in (
+        {"format-version": 3},
+        {"default-sort-order-id": 1},
+        {"default-spec-id": 1, "partition-specs": [*plain["partition-specs"], {"spec-id": 1, "fields": []}]},
+        {"partition-specs": [{"spec-id": 0, "fields": [{"name": "n", "transform": "identity", "source-id": 1}]}]},
+        {"properties": {**plain["properties"], "write.data.path": "/elsewhere"}},
+        {"properties": {**plain["properties"], "write.format.default": "parquet"}},
+    ):
+        path.write_text(json.dumps({**plain, **change}))
+        assert appends.target(tmp_path, "abc", FIELDS) is None, change
+    path.write_text(json.dumps({**plain, "properties": {**plain["properties"], "owner": "a"}}))
+    assert appends.target(tmp_path, "abc", FIELDS) is not None

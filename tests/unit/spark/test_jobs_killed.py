@@ -1,5 +1,5 @@
-"""hivedruid is killed -9 at every moment of statements that write to Druid; what then is said decides, and nothing is
-half done.
+"""hivedruid is killed -9 at every moment of statements that write to Druid, and of those that write to managed tables
+without Spark; what then is said decides, and nothing is half done.
 
 On the embedded store, with Spark and without. tests/integration/test_jobs_killed.py does the same on a real Druid.
 """
@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from pyarrow import orc
 
 from hivedruid.actions.writing.local import SETTING
 from hivedruid.errors import SemanticError
+from hivedruid.iceberg import home_catalog
+from hivedruid.iceberg.metadata import local_path
 from hivedruid.session import Session
 from hivedruid.spark import server
 from tests.support import killed
@@ -167,6 +170,52 @@ def test_at_every_moment(template: Path, tmp_path: Path, statement: Statement) -
         return True
 
     assert at_every_moment(is_killed, at_once=AT_ONCE) > 6 * len(statement.new), "no statement has so few moments"
+
+
+def managed_rows(home: Path) -> dict[str, Values]:
+    """The numbers in the files of each managed table of the catalog, at its current commit."""
+    with Session(home) as session:
+        tables = [table for table in session.catalog.tables("default") if table.has_snapshots]
+    files = {table.name: home_catalog.files(home, table.table_id).data for table in tables}
+    return {
+        name: sorted(n for file in found for n in orc.read_table(local_path(file.path))["n"].to_pylist())
+        for name, found in files.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("statement", "new"),
+    [
+        ("INSERT INTO m VALUES (3), (4)", {"m": [1, 2, 3, 4], "empty": []}),
+        ("INSERT INTO empty SELECT 5", {"m": [1, 2], "empty": [5]}),
+        ("CREATE TABLE c AS SELECT 6 AS n", {"m": [1, 2], "empty": [], "c": [6]}),
+    ],
+    ids=["insert", "first insert", "create table as"],
+)
+def test_managed_tables_at_every_moment(tmp_path: Path, statement: str, new: dict[str, Values]) -> None:
+    """Without Spark. What a killed statement leaves has no effect on the same statement."""
+    home, old = tmp_path / "home", {"m": [1, 2], "empty": []}
+    found = []
+    for moment in range(1, 20):
+        with Session(home) as session:
+            for table in ("m", "empty", "c"):
+                run(session, f"DROP TABLE IF EXISTS {table}")
+            run(session, "CREATE TABLE m (n INT)")
+            run(session, "CREATE TABLE empty (n INT)")
+            run(session, "INSERT INTO m VALUES (1), (2)")
+        outcome = killed.run(home, {}, statement, moment)
+        assert not outcome.error, outcome
+        found.append(managed_rows(home))
+        if found[-1] == old:
+            again = killed.run(home, {}, statement)
+            assert (again.killed, again.error) == (False, "")
+            assert managed_rows(home) == new
+        if not outcome.killed:
+            break
+    made = found.index(new)
+    assert found == [old] * made + [new] * (len(found) - made)
+    assert (made, len(found)) >= (5, 7), "the files and the commit are moments"
+    assert not (home / "spark").exists()
 
 
 MANY = 400_000
