@@ -530,6 +530,7 @@ def test_managed_tables_from_queries(managed: Managed) -> None:
         "constraint",
         "old time",
         "fraction before 1970",
+        "year 10000 in Tokyo",
         "old date",
         "no rows",
         "too many rows",
