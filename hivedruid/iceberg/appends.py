@@ -8,6 +8,7 @@ other programs. For every other table the functions return None, before anything
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -287,14 +288,12 @@ def write_orc(path: Path, fields: Sequence[Field], columns: Sequence[pa.Array]) 
 
 def _metrics(fields: Sequence[Field], columns: Sequence[pa.Array]) -> dict[str, list[dict[str, Any]]]:
     """What Iceberg knows of the values of each column without reading the file."""
-    from pyarrow import compute
-
     counts: dict[str, dict[int, Any]] = {name: {} for name in _METRICS}
     for field, column in zip(fields, columns, strict=True):
         values = [value for value in column.to_pylist() if value is not None]
         lower, upper = bounds(field, values)
         is_real = field.type in ("float", "double")
-        nans = compute.sum(compute.is_nan(column)).as_py() or 0 if is_real else None
+        nans = sum(map(math.isnan, values)) if is_real else None
         found = (len(column), column.null_count, nans, lower, upper)
         for name, value in zip(_METRICS, found, strict=True):
             if value is not None:

@@ -96,21 +96,23 @@ def _columns(rows: Rows, table: Table, fields: Sequence[Field]) -> list[pa.Array
 
 
 def _column(column: Column, values: Sequence[Any], field: Field) -> pa.Array:
-    import pyarrow as pa
+    from pyarrow import ArrowException
+
+    from hivedruid.arrow_buffers import array
 
     for value in values:
         if value is not None and not _is_storable(value):
             raise Unsure(f"column {column.name} has a time that Spark checks or stores otherwise")
     try:
-        array = pa.array(values, arrow_type(field.type))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        made = array(values, arrow_type(field.type))
+    except (ArrowException, AttributeError, TypeError, ValueError, OverflowError) as error:
         raise Unsure(str(error)) from error
     if field.type == "float" and any(
         value is not None and not math.isnan(value) and value != stored
-        for value, stored in zip(values, array.to_pylist(), strict=True)
+        for value, stored in zip(values, made.to_pylist(), strict=True)
     ):
         raise Unsure(f"column {column.name} has a number with more digits than a FLOAT")
-    return array
+    return made
 
 
 def _is_storable(value: Any) -> bool:

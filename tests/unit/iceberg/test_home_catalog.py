@@ -8,12 +8,17 @@ import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
 from pyarrow import orc
 
+from hivedruid.arrow_buffers import array
 from hivedruid.errors import ExecutionError
 from hivedruid.iceberg import appends, home_catalog
 from hivedruid.iceberg.metadata import TableState, local_path, read
@@ -228,3 +233,45 @@ def test_other_tables_are_left_to_spark(tmp_path: Path) -> None:
         assert appends.target(tmp_path, "abc", FIELDS) is None, change
     path.write_text(json.dumps({**plain, "properties": {**plain["properties"], "owner": "a"}}))
     assert appends.target(tmp_path, "abc", FIELDS) is not None
+
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.bool_(), [True, None, False]),
+        (pa.int32(), [1, None, -(2**31), 2**31 - 1]),
+        (pa.int64(), [1, None, -(2**63), 2**63 - 1]),
+        (pa.float32(), [1.5, None, -0.0, float("inf"), 1.1754943508222875e-38]),
+        (pa.float64(), [1.5, None, -0.0, float("inf"), 5e-324]),
+        (pa.decimal128(10, 2), [Decimal("1.50"), None, Decimal("-99999999.99"), Decimal("1E+3"), Decimal("0.1"), Decimal("-0.00")]),
+        (pa.decimal128(38, 10), [Decimal("9" * 28 + "." + "9" * 10), Decimal("-1E-10")]),
+        (pa.string(), ["", None, "äöü 漢字 😀"]),
+        (pa.binary(), [b"", None, b"\0\xff"]),
+        (pa.date32(), [date(1582, 10, 15), None, date(9999, 12, 31)]),
+        (pa.timestamp("us"), [datetime(1583, 1, 1), None, datetime(9999, 12, 31, 23, 59, 59, 999999)]),
+        (pa.timestamp("us", "UTC"), [datetime(1583, 1, 1, tzinfo=UTC), None, datetime(2024, 1, 1, 9, 0, 0, 1, TOKYO)]),
+        (pa.int64(), [None, None]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_arrays_of_columns(kind: pa.DataType, values: list[Any]) -> None:
+    """As Arrow makes them, which needs pandas."""
+    made = array(values, kind)
+    made.validate(full=True)
+    assert made.equals(pa.array(values, kind))
+    assert str(made.to_pylist()) == str(pa.array(values, kind).to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.int32(), 2**31), (pa.string(), "\ud800"), (pa.decimal128(4, 2), Decimal("100")),
+        (pa.decimal128(4, 2), Decimal("0.001")), (pa.string(), 1), (pa.date32(), "2024-01-01"),
+    ],
+)  # fmt: skip
+def test_values_that_a_column_does_not_have(kind: pa.DataType, value: Any) -> None:
+    with pytest.raises((ValueError, TypeError, AttributeError, OverflowError)):
+        array([value], kind)
