@@ -25,6 +25,15 @@ KINDS = {
 }  # fmt: skip
 """The Spark type of the plain values of a Hive type. TEXT is the text of a JSON string, which SQL converts."""
 
+_CLOCK = r"[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+MOMENTS = {"date": "DATE", "timestamp": "TIMESTAMP_NTZ"}
+"""The Spark type of the times that are read from TEXT here, by the name of the Hive type."""
+_USUAL = {
+    "DATE": "^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$",
+    "TIMESTAMP_NTZ": f"^[1-9][0-9]{{3}}-[0-9]{{2}}-[0-9]{{2}}{_CLOCK}Z?$",
+}
+"""The usual forms of times, which Arrow reads as Spark does. SQL reads all others."""
+
 _SHORT, _LONG = 1_000, 50_000
 """Bytes up to which a record cannot exceed the limits of Spark's parser on the length of numbers and the depth of
 values, and above which it may exceed those on the length of names."""
@@ -38,10 +47,14 @@ _NOT_PLAIN: dict[str, Any] = {}
 class PlainJson:
     """Replaces `value` in batches by null where the record is plain. A column is appended for each of `fields`, which
     are given by name and kind, if its number is among those that are `returned`: its values in the plain records,
-    otherwise null."""
+    otherwise null.
+
+    `moments` are numbers of returned fields of the kind TEXT with their types, those of MOMENTS: of such a field the
+    texts in the usual form are null, and another column has their times."""
 
     fields: tuple[tuple[str, str], ...]
     returned: tuple[int, ...]
+    moments: tuple[tuple[int, str], ...] = ()
 
     def __call__(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         import pyarrow as pa
@@ -58,6 +71,8 @@ class PlainJson:
                 left, columns = pa.nulls(len(values), pa.binary()), dict(zip(names, arrays, strict=True))
             kept = {name: batch[name] for name in batch.schema.names if name != "value"}
             found = {names[number]: columns[names[number]] for number in self.returned}
+            for number, type_ in self.moments:
+                found[names[number]], found[moment_name(number)] = _moments(found[names[number]], type_)
             yield pa.RecordBatch.from_pydict({**kept, "value": left, **found})
 
     def _one_by_one(self, values: list[bytes | None], documents: _Documents) -> tuple[Array, dict[str, Array]]:
@@ -87,6 +102,11 @@ class PlainJson:
 def column_name(number: int) -> str:
     """The column with the plain values of a field."""
     return f"_plain{number}"
+
+
+def moment_name(number: int) -> str:
+    """The column with the times of a field."""
+    return f"_moment{number}"
 
 
 class _Documents:
@@ -142,6 +162,20 @@ def _may_exceed_limits(value: bytes | None) -> bool:
     if len(value) > _LONG or value.count(b"{") + value.count(b"[") >= _SHORT:
         return True
     return b"0" * _SHORT in value.translate(_DIGITS)
+
+
+def _moments(texts: Array, kind: str) -> tuple[Array, Array]:
+    """The texts that are not in the usual form, and the times of the others. Nulls are in neither."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    type_ = pa.date32() if kind == "DATE" else pa.timestamp("us")
+    is_usual = compute.match_substring_regex(texts, _USUAL[kind])
+    usual = compute.if_else(is_usual, texts, None)
+    try:
+        return compute.if_else(is_usual, None, texts), compute.ascii_rtrim(usual, "Z").cast(type_)
+    except pa.ArrowInvalid:  # a time that does not exist
+        return texts, pa.nulls(len(texts), type_)
 
 
 def _types() -> dict[str, tuple[DataType, frozenset[type]]]:

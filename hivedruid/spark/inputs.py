@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
 from hivedruid.catalog.properties import MALFORMED_ROWS
@@ -13,11 +12,10 @@ from hivedruid.catalog.types import VOID, HiveType, spark_type
 from hivedruid.errors import PlanError
 from hivedruid.filesystems import local_path
 from hivedruid.iceberg import home_catalog
-from hivedruid.plain_json import KINDS, TEXT
 from hivedruid.plan.physical import DruidInput, TableInput
 from hivedruid.plan.spark_strings import checked_base64
 from hivedruid.plan.virtual_columns import OFFSET, VIRTUAL, virtual_among
-from hivedruid.setting_types import resolve_zone
+from hivedruid.setting_types import other_machines, resolve_zone
 from hivedruid.spark import paths
 from hivedruid.spark.cells import (
     CellFormat,
@@ -30,6 +28,7 @@ from hivedruid.spark.cells import (
     value,
 )
 from hivedruid.spark.columnar import Place, cast_by_name, columnar_frame, ddl, kept_columns, with_folders
+from hivedruid.spark.plain_columns import PlainColumns, decode_plain, have_plain_values
 from hivedruid.spark.regex_serde import regex_cells
 from hivedruid.spark.relations import query
 from hivedruid.spark.serde import csv_fields, delimited_format, is_csv, is_json
@@ -48,7 +47,11 @@ if TYPE_CHECKING:
     from hivedruid.spark.file_schemas import FileSchemas
 
 MALFORMED_MARK = "hivedruid: malformed row in view "
-NOTHING_PLAIN: Mapping[str, str] = MappingProxyType({})
+NOTHING_PLAIN = PlainColumns()
+PYTHON_FROM = 16 << 20
+"""The bytes of JSON files from which Python workers decode them: fewer do not pay for the start of the workers."""
+_NOT_BLANK = "startswith(value, '{') OR value RLIKE '\\\\S'"
+"""Spark evaluates the pattern, which takes several times as long, only for lines that begin otherwise."""
 _JSON_NULL = r"^\s*null\s*$"
 """Hive reads it as a row of nulls."""
 
@@ -132,7 +135,10 @@ def frame_of(
     """The columns in the files of a table, those that Spark derives from the names of folders, and virtual columns."""
     table, virtual = item.table, virtual_of(item)
     if is_json(table):
-        lines = json_lines(spark, table, path, settings, virtual)
+        if is_decoded_by_python(table, path, settings):
+            lines = _plain_lines(spark, item, path, settings, virtual)
+        else:
+            lines = json_lines(spark, table, path, settings, virtual)
         return _without_malformed(table, lines, item.view, malformed_rows(table, settings), kept_columns(path, virtual))
     if table.format in TEXTS:
         return delimited_frame(spark, table, path, settings, virtual)
@@ -181,16 +187,44 @@ def iceberg_frame(spark: SparkSession, item: TableInput, schemas: FileSchemas, m
 def json_lines(
     spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str], virtual: Sequence[str] = ()
 ) -> DataFrame:
-    """Every line of JSON files that is not blank: `value`, the columns, and `_bad`: why the row is malformed, or null.
+    """The columns of every line of JSON files that is not blank, and `_bad`: why the row is malformed, or null.
 
     All columns of the table are checked, regardless of which a statement reads, so that every statement sees the same
     rows: `_bad` is not deterministic for Spark, which keeps it from moving filters in front of it.
     """
-    lines = _text_lines(spark, path, virtual).where("value RLIKE '\\\\S'")
     kept = kept_columns(path, virtual)
-    located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start", *kept)
+    lines = _text_lines(spark, path, virtual).where(_NOT_BLANK).selectExpr("value", *kept)
+    return json_rows(lines, mapped_columns(table), cell_format(table, settings), kept)
+
+
+def checked_lines(spark: SparkSession, table: Table, path: Place, settings: Mapping[str, str]) -> DataFrame:
+    """Every line of JSON files that is not blank as `value`, where it is, and `_bad`, as in `json_lines`."""
+    lines = _text_lines(spark, path).where(_NOT_BLANK)
+    located = lines.selectExpr("value", "_metadata.file_path AS _file", "_metadata.file_block_start AS _start")
     form = cell_format(table, settings)
-    return json_rows(located, mapped_columns(table), form, ("value", "_file", "_start", *kept))
+    return json_rows(located, mapped_columns(table), form, ("value", "_file", "_start"), returned=())
+
+
+def is_decoded_by_python(table: Table, path: Place, settings: Mapping[str, str]) -> bool:
+    """Spark on other machines may lack what Python needs."""
+    if other_machines(settings) or not have_plain_values(mapped_columns(table)):
+        return False
+    return paths.has_bytes(path.paths if isinstance(path, paths.Folders) else [path], PYTHON_FROM)
+
+
+def _plain_lines(
+    spark: SparkSession, item: TableInput, path: Place, settings: Mapping[str, str], virtual: Sequence[str]
+) -> DataFrame:
+    """The columns that a statement needs and `_bad`, as `json_lines`: Python workers decode what they can."""
+    lines = _text_lines(spark, path, virtual).where(_NOT_BLANK)
+    kept = kept_columns(path, virtual)
+    types = {name: spark_type(VIRTUAL[name]) if name in VIRTUAL else "STRING" for name in kept}
+    records = lines.selectExpr("CAST(value AS BINARY) AS value", *kept)
+    columns, form = mapped_columns(item.table), cell_format(item.table, settings)
+    rows, plain = decode_plain(records, columns, form, item.columns, types)
+    named = (*plain.texts.values(), *plain.values.values())
+    texts = rows.selectExpr("CAST(value AS STRING) AS value", *kept, *dict.fromkeys(named))
+    return json_rows(texts, columns, form, kept, plain)
 
 
 def mapped_columns(table: Table) -> list[Column]:
@@ -203,12 +237,13 @@ def json_rows(
     columns: Sequence[Column],
     form: CellFormat,
     kept: Sequence[str],
-    plain: Mapping[str, str] = NOTHING_PLAIN,
+    plain: PlainColumns = NOTHING_PLAIN,
+    returned: Collection[str] | None = None,
 ) -> DataFrame:
     """The columns of JSON objects, beside those of `texts` that are `kept`; `value` is the text. See `json_lines`.
 
-    `plain` are the columns of `texts` with the values of plain records, whose text is null, by the names of columns:
-    see `plain_json`.
+    `plain` are the columns of `texts` with the values of plain records, whose text is null. `returned` are the names of
+    the columns whose values are returned; all are checked.
 
     A value is malformed where Hive's JsonSerDe fails, or where it would return another value: 0 for text that is not a
     number, the remainder of a number that is too large, NULL.
@@ -224,8 +259,8 @@ def json_rows(
     for column in columns:
         key = literal(column.field_name.lower())
         text = f"_object[{key}]"
-        if column.name in plain and KINDS[column.type.name] == TEXT:
-            text = f"coalesce({plain[column.name]}, {text})"
+        if column.name in plain.texts:
+            text = f"coalesce({plain.texts[column.name]}, {text})"
         parsed = value(text, column.type, form)
         if column.type.name == "decimal":
             decimal = f"try_variant_get(_variants[{key}], '$', '{spark_type(column.type)}')"
@@ -233,9 +268,10 @@ def json_rows(
         unfit = misfit(text, parsed, column.type, form)
         if unfit:
             reasons.append(f"WHEN {unfit} THEN {literal(f'{column.field_name} is not a valid {column.type}')}")
-        if column.name in plain and KINDS[column.type.name] != TEXT:
-            parsed = f"coalesce({plain[column.name]}, {parsed})"
-        parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
+        if column.name in plain.values:
+            parsed = f"coalesce({plain.values[column.name]}, {parsed})"
+        if returned is None or column.name in returned:
+            parsed_columns.append(f"{parsed} AS {identifier(column.name)}")
     bad = f"IF(spark_partition_id() >= 0, CASE {' '.join(reasons)} END, NULL) AS _bad"
     return objects.selectExpr(*kept, *parsed_columns, bad)
 

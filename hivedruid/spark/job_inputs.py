@@ -141,7 +141,7 @@ class JobInputs:
 
     def malformed(self, spark: SparkSession, table: Table) -> malformed.MalformedRows:
         path = paths.spark_path(table, is_visible=paths.is_visible_here(self.settings))
-        lines = inputs.json_lines(spark, table, path, self.settings)
+        lines = inputs.checked_lines(spark, table, path, self.settings)
         return malformed.find(table.full_name, lines)
 
 

@@ -58,7 +58,7 @@ class MalformedRows:
 
 
 def find(table: str, lines: DataFrame) -> MalformedRows:
-    """The malformed rows among `lines` (see `inputs.json_lines`), in the order of files and lines."""
+    """The malformed rows among `lines` (see `inputs.checked_lines`), in the order of files and lines."""
     bad = lines.where("_bad IS NOT NULL").selectExpr(
         "_file", "_start", "monotonically_increasing_id() AS _id", "CAST(value AS BINARY) AS _text", "_bad"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hivedruid.catalog.table import Table
@@ -76,6 +76,18 @@ def spark_path(table: Table, *, is_visible: bool) -> str:
 def is_visible_here(settings: Mapping[str, str]) -> bool:
     """Whether this machine has the files that Spark reads: its driver runs here, unless there is a `spark.remote`."""
     return not settings.get("spark.remote")
+
+
+def has_bytes(places: Iterable[str], least: int) -> bool:
+    """Whether files on this machine, in folders or by themselves, have at least this size together."""
+    found = 0
+    for place in places:
+        path = local_path(place)
+        for file in (path, *path.rglob("*")) if path is not None else ():
+            found += file.stat().st_size if file.is_file() else 0
+            if found >= least:
+                return True
+    return False
 
 
 def has_data(table: Table, *, is_visible: bool) -> bool:

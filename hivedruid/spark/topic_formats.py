@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from hivedruid.catalog.avro import LITERAL, URL, AvroSchema, parse_schema, schema_property
 from hivedruid.catalog.properties import REGISTRY
-from hivedruid.catalog.table import Column, Table
+from hivedruid.catalog.table import Table
 from hivedruid.catalog.types import spark_type
 from hivedruid.errors import SemanticError, UnsupportedError
-from hivedruid.plain_json import KINDS, TEXT, PlainJson, column_name
 from hivedruid.spark.avro import avro_rows, avro_value
 from hivedruid.spark.cells import CellFormat, identifier
 from hivedruid.spark.inputs import NOTHING_PLAIN, cell_format, delimited_rows, json_rows
+from hivedruid.spark.plain_columns import PlainColumns, decode_plain, have_plain_values
 from hivedruid.spark.row_text import line
 from hivedruid.spark.serde import is_json
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
@@ -106,13 +106,13 @@ def value_rows(
 
 def has_plain_values(table: Table) -> bool:
     """Whether all columns of a table of JSON have types of which Python decodes plain values."""
-    return is_json(table) and all(column.type.name in KINDS for column in table.columns)
+    return is_json(table) and have_plain_values(table.columns)
 
 
 def _json_rows(
-    records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], plain: Mapping[str, str] = NOTHING_PLAIN
+    records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], plain: PlainColumns = NOTHING_PLAIN
 ) -> DataFrame:
-    names = tuple(plain.values())
+    names = (*plain.texts.values(), *plain.values.values())
     texts = records.selectExpr("CAST(value AS STRING) AS value", *kept, *names)
     texts = texts.selectExpr(f"{_WITHOUT_MARK} AS value", *kept, *names)
     bad = "CASE WHEN NOT is_valid_utf8(_text) THEN 'not valid UTF-8' ELSE _bad END AS _bad"
@@ -123,22 +123,11 @@ def _json_rows(
 def _plain_rows(
     records: DataFrame, table: Table, form: CellFormat, kept: Sequence[str], needed: Collection[str]
 ) -> DataFrame:
-    """As `_json_rows`, with the values of plain records from Python workers. Only what is needed is sent to them and
-    returned: each column costs time."""
-    fields = tuple((column.field_name.lower(), KINDS[column.type.name]) for column in table.columns)
-    returned = tuple(number for number, column in enumerate(table.columns) if _is_returned(column, needed))
-    plain = {table.columns[number].name: column_name(number) for number in returned}
+    """As `_json_rows`, with the values of plain records from Python workers. Only what is needed is sent to them."""
     used = [name for name in kept if name in needed or name in _ALWAYS_KEPT or RAW_VALUE in kept]
-    types = [f"{name} {_KEPT_TYPES[name]}" for name in used]
-    types += ["value BINARY", *(f"{column_name(number)} {fields[number][1]}" for number in returned)]
-    rows = records.select("value", *used).mapInArrow(PlainJson(fields, returned), ", ".join(types))
+    rows, plain = decode_plain(records, table.columns, form, needed, {name: _KEPT_TYPES[name] for name in used})
     unused = (f"CAST(NULL AS {_KEPT_TYPES[name]}) AS {name}" for name in kept if name not in used)
     return _json_rows(rows.selectExpr("*", *unused), table, form, kept, plain)
-
-
-def _is_returned(column: Column, needed: Collection[str]) -> bool:
-    """Whether SQL needs the plain values of a column, also to check the texts of another type than a string."""
-    return column.name in needed or (KINDS[column.type.name] == TEXT and not column.type.is_string)
 
 
 def written_value(table: Table, schemas: Schemas | None) -> str:

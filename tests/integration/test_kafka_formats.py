@@ -12,7 +12,7 @@ import pytest
 from hivedruid.errors import UnsupportedError
 from hivedruid.plain_json import PlainJson
 from hivedruid.session import Session
-from hivedruid.spark import topic_formats, topics
+from hivedruid.spark import plain_columns, topics
 from tests.integration.test_goldens import settings
 from tests.support.kafka_tables import KafkaTables
 
@@ -117,12 +117,12 @@ def test_json_records_that_python_decodes(tables: KafkaTables, monkeypatch: pyte
     """Large scans are decoded by Python workers; the values are the same, and so are the malformed records."""
     decoded: list[Any] = []
 
-    def plain_json(fields: tuple[tuple[str, str], ...], returned: tuple[int, ...]) -> PlainJson:
+    def plain_json(fields: Any, returned: Any, moments: Any) -> PlainJson:
         decoded.append(returned)
-        return PlainJson(fields, returned)
+        return PlainJson(fields, returned, moments)
 
     monkeypatch.setattr(topics, "PYTHON_FROM", 0)
-    monkeypatch.setattr(topic_formats, "PlainJson", plain_json)
+    monkeypatch.setattr(plain_columns, "PlainJson", plain_json)
     kinds = {name: kind for name, kind in JSON_COLUMNS.items() if name in "ndsb"}
     malformed = [record for record in ERRORS_IN_HIVE if not re.search(rb'"(l|st|mp|mi|m)":', record)]
     columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())

@@ -342,6 +342,12 @@ def test_open_csv(home: Home, lines: Lines, serde: dict[str, str], line: str, ro
     assert home.query("SELECT a, b, c FROM t", table) == [row]
 
 
+def test_json_columns_with_the_names_of_metadata(home: Home, lines: Lines) -> None:
+    path = lines('{"value": "x", "_file": 1, "_start": 2}')
+    shape = tuple(Column(name, hive) for name, hive in (("value", STRING), ("_file", INT), ("_start", INT)))
+    assert home.query("SELECT value, _file, _start FROM t", files_table(path, shape)) == [("x", 1, 2)]
+
+
 def test_times_that_python_does_not_have(home: Home) -> None:
     day, second = "DATE '0001-01-01' - INTERVAL '1' DAY", "TIMESTAMP_NTZ '9999-12-31 23:59:59' + INTERVAL '1' SECOND"
     found = home.query(f"SELECT {day}, {second}, CAST({second} AS TIMESTAMP), DATE '9999-12-31'")

@@ -16,8 +16,10 @@ from hivedruid.catalog.table import Column, Table
 from hivedruid.parser.tokens import Cursor, tokenize
 from hivedruid.parser.types import parse_type
 from hivedruid.plain_json import PlainJson
+from hivedruid.plan.physical import TableInput
 from hivedruid.script import SourceStatement
-from hivedruid.spark import session
+from hivedruid.spark import inputs, session
+from hivedruid.spark.file_schemas import FileSchemas
 from hivedruid.spark.topic_formats import has_plain_values, of_value, value_rows
 from hivedruid.tables.hive_tables import KAFKA_COLUMNS
 
@@ -39,6 +41,10 @@ CELLS = [
     "+1", ".5", "1.", "0x10", "true", "false", "null", "True", '""', '"8"', '" 8 "', '"x"', '"true"', '"NaN"', '"null"',
     '"été"', '"\\u0041\\n\\/"', '"\\u0000"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\x"', '"a\tb"', '"ab  cd"', "'x'",
     '"2024-02-29"', '"2023-02-29"', '"2024-01-01T10:20:30.123456Z"', '"2024-01-01 10:20:30 Europe/Berlin"', '"now"',
+    '"2024-01-01 10:20:30"', '"2024-01-01T10:20:30.5"', '"2024-12-31 23:59:59.999999Z"', '"2024-01-01 24:00:00"',
+    '"2024-02-30 10:20:30"', '"2024-01-01 10:20:60"', '"2024-01-01 10:20:30.1234567"', '"0999-01-01 10:20:30"',
+    '"1582-10-10 10:20:30"', '"1582-10-10"', '"9999-12-31"', '"10000-01-01"', '"2024-01-01 10:20:30ZZ"', '"2024-1-1"',
+    '"2024-01-01 10:20:30 Z"', '"2024-01-01 10:20:30+02:00"', '"2024-01-01\\n"', '"2024-01-01 1:2:3"', '" 2024-01-01"',
     '"QUI="', '"Q"', '"\x7f"', "[]", "[1]", "{}", '{"i": 1}', '{"i": [{"s": null}]}', "[1,]", "/*c*/1",
 ]  # fmt: skip
 WHOLE = [
@@ -53,6 +59,9 @@ WHOLE = [
 ]  # fmt: skip
 """Records as a whole: what is around the object, names, encodings, and the limits of Spark's parser."""
 RECORDS = 4_000
+
+
+BREAKS = (b"\n", b"\r\n", b"\r", b"\n \t\n\n")
 
 
 def generated() -> Iterator[bytes | None]:
@@ -119,6 +128,33 @@ def test_python_and_sql_agree(home: Home, tmp_path: Path) -> None:
     assert values[f'{{"{CAPITAL}": 1}}'.encode()] == (*[None] * (len(COLUMNS) - 1), b"1".hex()), "Spark's lower case"
     kinds = {bad for bad, *_ in by_sql.values()}
     assert {None, "not a JSON object", "not valid UTF-8", "i is not a valid bigint"} <= kinds
+
+
+@pytest.mark.spark
+def test_files_have_the_same_rows(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever columns a statement needs, each of them is checked."""
+    draw = random.Random(8)
+    lines = [b"\xef\xbb\xbf", *(record + draw.choice(BREAKS) for record in generated() if record is not None)]
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "rows.json").write_bytes(b"".join(lines))
+    columns = tuple(column for column in table_of(COLUMNS).columns if column.name in COLUMNS)
+    table = Table("default", "f", kind="files", columns=columns, format="jsonfile", location=str(tmp_path / "files"))
+    settings = {"hive.local.time.zone": "Europe/Berlin", "hivedruid.malformed.rows": "skip"}
+    counts = set()
+    with session.job(settings, home.path) as running:
+        for needed in (tuple(COLUMNS), ("at", "n"), ()):
+            item, found = TableInput("f", table, needed), []
+            for least in (0, 1 << 40):
+                monkeypatch.setattr(inputs, "PYTHON_FROM", least)
+                assert inputs.is_decoded_by_python(table, str(tmp_path / "files"), settings) == (least == 0)
+                rows = inputs.table_frame(running.spark, item, settings, FileSchemas(settings))
+                shown = [f"hex(CAST(`{name}` AS STRING)) AS `{name}`" for name in needed]
+                found.append([tuple(row) for row in rows.selectExpr("'' AS always", *shown).collect()])
+            different = [pair for pair in zip(*found, strict=True) if pair[0] != pair[1]]
+            assert not different, str(different[:10])[:2000]
+            counts.add(len(found[0]))
+    assert len(counts) == 1, "which rows are malformed does not depend on the columns that are needed"
+    assert 1_500 < counts.pop() < len(lines)
 
 
 def test_records_that_are_plain() -> None:
