@@ -31,6 +31,9 @@ DELIMITED_TIMESTAMP = (
     r"^ *((?!0+-)[0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2}[ Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.][0-9]{1,9})?) *$"
 )
 """Times as LazySimpleSerDe reads them, from the year 1 to 9999."""
+_USUAL_DATE = "^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$"
+_USUAL_TIMESTAMP = "^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?$"
+"""The usual forms of these times, which Spark's cast reads by itself, several times as fast."""
 
 _JSON_OPTIONS = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
 
@@ -135,7 +138,10 @@ def _integer(text: str, hive: HiveType, form: CellFormat) -> str:
     """Hive cuts off fractions; in JSON, a fraction other than zero is not valid. Delimited text has no blanks
     (LazyInteger)."""
     cast = f"CAST({text} AS {spark_type(hive)})"
-    return f"IF({text} RLIKE '[.]0*[1-9]', NULL, {cast})" if form.is_json else _if_matches(text, _INTEGER, cast)
+    if form.is_json:
+        return f"IF(contains({text}, '.') AND {text} RLIKE '[.]0*[1-9]', NULL, {cast})"
+    is_usual = f"CAST({cast} AS STRING) = {text}"  # several times as fast as the pattern
+    return f"IF({is_usual} OR {text} RLIKE {literal(_INTEGER)}, {cast}, NULL)"
 
 
 def _if_matches(text: str, pattern: str, parsed: str) -> str:
@@ -145,7 +151,10 @@ def _if_matches(text: str, pattern: str, parsed: str) -> str:
 def _float(text: str, hive: HiveType, form: CellFormat) -> str:
     """As Java reads it: `NaN` and `Infinity` in that case only, where Spark's cast accepts others."""
     cast = f"CAST({text} AS {spark_type(hive)})"
-    return cast if form.is_json else f"IF({text} RLIKE {literal(_OTHER_FLOAT)}, NULL, {cast})"
+    if form.is_json:
+        return cast
+    is_special = f"(isnan({cast}) OR abs({cast}) = CAST('Infinity' AS DOUBLE))"
+    return f"IF({is_special} AND {text} RLIKE {literal(_OTHER_FLOAT)}, NULL, {cast})"
 
 
 def _decimal(text: str, hive: HiveType, form: CellFormat) -> str:
@@ -166,7 +175,8 @@ def _binary(text: str, _hive: HiveType, form: CellFormat) -> str:
 def _date(text: str, _hive: HiveType, form: CellFormat) -> str:
     if not form.is_json:
         day = f"nullif(regexp_extract({text}, {literal(DELIMITED_DATE)}, 1), '')"
-        return f"CAST({_with_year(day)} AS DATE)"
+        usual = f"CAST({text} AS DATE)"
+        return f"IF({text} RLIKE {literal(_USUAL_DATE)}, {usual}, CAST({_with_year(day)} AS DATE))"
     return f"IF({text} RLIKE {literal(DATE_PATTERN)}, CAST({text} AS DATE), NULL)"
 
 
@@ -175,7 +185,8 @@ def _timestamp(text: str, _hive: HiveType, form: CellFormat) -> str:
     usual = f"IF({text} RLIKE {literal(TIMESTAMP_PATTERN)}, CAST({text} AS TIMESTAMP), NULL)"
     if not form.is_json:
         moment = f"nullif(regexp_extract({text}, {literal(DELIMITED_TIMESTAMP)}, 1), '')"
-        usual = f"CAST(upper({_with_year(moment)}) AS TIMESTAMP)"
+        other = f"CAST(upper({_with_year(moment)}) AS TIMESTAMP)"
+        usual = f"IF({text} RLIKE {literal(_USUAL_TIMESTAMP)}, CAST({text} AS TIMESTAMP), {other})"
     return f"CAST({_first_of(text, usual, form)} AS TIMESTAMP_NTZ)"
 
 
