@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from hivedruid.errors import UsageError
+from hivedruid.errors import ExecutionError, UsageError
 from hivedruid.lazy_dataclass import dataclass
 from hivedruid.lazy_regex import regex
 from hivedruid.references import secret
@@ -38,7 +38,13 @@ _CHECKSUMS = ("AWS_REQUEST_CHECKSUM_CALCULATION", "AWS_RESPONSE_CHECKSUM_VALIDAT
 
 
 def local_path(location: str) -> Path | None:
-    """The path on this machine, absolute; None for a location elsewhere (hdfs:, s3: …)."""
+    """The path on this machine, absolute; None for a location elsewhere (hdfs:, s3: …). Raises ExecutionError for one
+    that no file can have."""
+    if "\0" in location:
+        shown = location.replace("\0", "\\0")
+        raise ExecutionError(
+            f"the path '{shown}' contains a NUL character", hint="remove it: no file can have that name"
+        )
     text = _FILE_URI.sub("", location, count=1)
     if text == location and _SCHEME.match(location):
         return None

@@ -255,7 +255,7 @@ def test_after_an_error_no_rows_seem_complete(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def large(home: Path) -> Path:
-    rows = ({"__time": n, "page": "p", "added": n} for n in range(60_000))
+    rows = ({"__time": n, "page": "p", "added": n} for n in range(130_000))
     return embedded_tables.create(home, "large", rows=rows)
 
 
@@ -272,5 +272,5 @@ def test_a_query_ends_with_its_result(large: Path, connection: api.Connection, e
 def test_a_stream_has_one_batch_in_memory(connection: api.Connection) -> None:
     reader = connection.sql("SELECT added FROM large").stream()
     first = reader.read_next_batch()
-    assert 0 < first.num_rows < 60_000
-    assert first.num_rows + sum(batch.num_rows for batch in reader) == 60_000
+    assert 0 < first.num_rows < 130_000
+    assert first.num_rows + sum(batch.num_rows for batch in reader) == 130_000

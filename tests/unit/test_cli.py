@@ -195,7 +195,7 @@ def test_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_service_that_cannot_be_reached(tmp_path: Path) -> None:
     """Java is such a dependency: without it no Spark job can run."""
     run = subprocess.run(
-        [*COMMAND, "sql", "--home", str(tmp_path), "-e", "CREATE TABLE t (a int); INSERT INTO t SELECT 1"],
+        [*COMMAND, "sql", "--home", str(tmp_path), "-e", "CREATE TABLE t (a int); INSERT OVERWRITE TABLE t SELECT 1"],
         env={"PATH": str(tmp_path), "JAVA_HOME": "/nowhere"},
         capture_output=True,
         text=True,

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from hivedruid.errors import ExecutionError
 from hivedruid.filesystems import Access, child, local_copy, local_path, open_location, split_uri, uri
 from hivedruid.local.processes import choose_port
+from hivedruid.session import Session
 from hivedruid.settings import SETTINGS, Settings
+from tests.support.job_homes import run
 
 NAMES = ["plain", "a b", "2024-01-01T00:00:00.000Z_x", "50%25", "what?#", "é", "a+b=c"]
 
@@ -86,3 +89,11 @@ def test_a_server_that_does_not_respond() -> None:
     access = Access(s3_endpoint=endpoint, s3_region="us-east-1")
     with pytest.raises(OSError, match="Could not connect"), local_copy("s3://bucket/key", access):
         raise AssertionError
+
+
+def test_a_path_that_no_file_can_have(tmp_path: Path) -> None:
+    for location in ("/data\0", "file:///data\0x", "\0"):
+        with pytest.raises(ExecutionError, match=r"contains a NUL character"):
+            local_path(location)
+    with Session(tmp_path / "home") as session, pytest.raises(ExecutionError, match=r"'/a\\0b' contains a NUL"):
+        run(session, "CREATE EXTERNAL TABLE t (a STRING) LOCATION '/a\\0b'")
