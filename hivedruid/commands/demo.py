@@ -54,8 +54,13 @@ def demo(home: Path | None, *, no_prompt: bool) -> int:
 
                 diagnostics.info("the tables edits and wiki are kept; type help for help")
                 return run_repl(session, folder / "history", Output(time=True), diagnostics)
-        command = "hivedruid" if which("hivedruid") else sys.argv[0]  # of a virtual environment that is not activated
+        command = "hivedruid" if which("hivedruid") else _command_of(sys.argv[0])
         diagnostics.info(f"the tables are kept; to continue at a prompt: {command} --home {folder}")
         return 0
 
     return guarded(run, diagnostics)
+
+
+def _command_of(program: str) -> str:
+    """What starts this program again in an environment that is not activated."""
+    return f"{sys.executable} -m hivedruid" if Path(program).name == "__main__.py" else program

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from math import isnan
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.lazy_dataclass import dataclass
@@ -93,13 +95,23 @@ def arrow_type(name: str) -> pa.DataType:
 
 def bounds(field: Field, values: Sequence[Any]) -> tuple[bytes | None, bytes | None]:
     """The least and the greatest of some values, without nulls, in Iceberg's binary form; None if it is not stored."""
-    if not values or (field.type not in _BOUNDS and not field.type.startswith("decimal")):
+    if not values or not (field.type in _BOUNDS or field.type in _REALS or field.type.startswith("decimal")):
         return None, None
     if field.type == "string":
         least, greatest = min(values, key=str.encode), max(values, key=str.encode)
         return least[:_LONGEST_BOUND].encode(), greatest.encode() if len(greatest) <= _LONGEST_BOUND else None
+    if field.type in _REALS:
+        return _bounds_of_reals(values, _REALS[field.type])
     form = _BOUNDS.get(field.type, _unscaled)
     return form(min(values)), form(max(values))
+
+
+def _bounds_of_reals(values: Sequence[float], form: str) -> tuple[bytes | None, bytes | None]:
+    """None if there is a NaN, which for Spark is greater than other numbers and for Iceberg outside of all bounds. A
+    bound of zero includes both zeros: readers take -0.0 as less than 0.0."""
+    if any(map(isnan, values)):
+        return None, None
+    return pack(form, min(values) or -0.0), pack(form, max(values) or 0.0)
 
 
 def _unscaled(value: Decimal) -> bytes:
@@ -118,6 +130,7 @@ def _integer(size: int) -> Callable[[int], bytes]:
     return lambda value: value.to_bytes(size, "little", signed=True)
 
 
+_REALS = {"float": "<f", "double": "<d"}
 _BOUNDS: Mapping[str, Callable[[Any], bytes]] = {
     "boolean": lambda value: b"\x01" if value else b"\0",
     "int": _integer(4),

@@ -13,6 +13,6 @@ def test_the_demo_loads_and_queries_the_sample(tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "| 39244 |" in first.stdout
     assert "-> one native query: timeseries over default.wiki" in first.stderr
-    assert f"hivedruid --home {tmp_path / 'home'}" in first.stderr
+    assert f"hivedruid --home {tmp_path / 'home'}" in first.stderr  # or with python -m
     again = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert again.stdout == first.stdout

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import pytest
@@ -139,22 +140,22 @@ def test_managed_values_of_all_types(managed: Managed) -> None:
     managed.write(f"INSERT INTO TARGET ({NAMES}) VALUES {values(ROWS[1], ROWS[3])}")
     for row in ROWS[2:]:
         managed.write(f"INSERT INTO TARGET ({NAMES}) VALUES {values(row)}")
-    numbers = " UNION ALL ".join(f"SELECT CAST('{x}' AS DOUBLE)" for x in ("NaN", "Infinity", "-Infinity", "1", "0"))
+    numbers = " UNION ALL ".join(f"SELECT CAST('{x}' AS DOUBLE)" for x in ("1", "0", "-0.0", "1e30", "-1e-30"))
     managed.write(f"INSERT INTO TARGET (d, f) SELECT x, x FROM ({numbers}) AS _ (x)")
-    managed.write("INSERT INTO TARGET (bytes, c) SELECT unbase64('AP8='), 'x' UNION ALL SELECT NULL, 'abcd'")
+    managed.write("INSERT INTO TARGET (bytes, c) SELECT unbase64('AP8='), 'x' UNION ALL SELECT unbase64(''), 'abcd'")
     managed.write(f"INSERT INTO TARGET ({NAMES}) VALUES {values(ROWS[0])}", is_read_by_arrow=False)  # in nanoseconds
 
 
 def test_managed_tables_have_the_same_bounds(managed: Managed) -> None:
-    """As far as they are stored: bounds of real numbers are not, nor those above long texts."""
+    """Bounds above long texts are not stored, and those of real numbers include both zeros."""
     managed.create(MANAGED)
     one = values(ROWS[2])
     managed.write(f"INSERT INTO TARGET ({NAMES}) VALUES {one}")
     ((here,), (spark,)) = (managed.files(table) for table in WAYS)
-    reals = {managed_ids(managed)[name] for name in ("f", "d")}
-    for name in ("lower", "upper"):
+    reals = {managed_ids(managed)[name]: form for name, form in (("f", "<f"), ("d", "<d"))}
+    for name, zero in (("lower", -0.0), ("upper", 0.0)):
         own, other = getattr(here, name), getattr(spark, name)
-        assert own == {field: bound for field, bound in other.items() if field not in reals}
+        assert own == {field: pack(reals[field], zero) if field in reals else bound for field, bound in other.items()}
 
 
 def managed_ids(managed: Managed) -> dict[str, int]:
