@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
+from hivedruid.engine.kinds import kind_of
 from hivedruid.filesystems import local_path
+from hivedruid.plan.segment_files import READ
 
 if TYPE_CHECKING:
     from hivedruid.actions.services import Services
     from hivedruid.actions.snapshot import Snapshot
+    from hivedruid.evaluation.local import LocalInput
     from hivedruid.evaluation.relations import Rows
     from hivedruid.jobs.staged import StagedRows
     from hivedruid.plan.split import QueryPlan
@@ -31,8 +34,18 @@ def locally(action: Action, plan: QueryPlan, snapshot: Snapshot) -> Action:
         local = local_plan(plan, action.job, SETTING, snapshot.small_files)
     except NotLocal:
         return action
+    if any(_may_be_large(each, plan, snapshot) for each in local.inputs):
+        return action
     rows = plan.context.rows(plan.node)
     return action if rows is not None and rows > local.most else replace(action, local=local)
+
+
+def _may_be_large(item: LocalInput, plan: QueryPlan, snapshot: Snapshot) -> bool:
+    """Whether an input consists of rows stored in a cluster of which the number is not known, or which are to be read
+    from segment files. Spark reads many rows from these, and one query that returns too many would be sent in vain."""
+    if item.read.query["queryType"] != "scan" or kind_of(snapshot.settings.get("druid.url", "")).is_in_home:
+        return False
+    return snapshot.settings.get(READ) == "segments" or plan.context.rows(item.node) is None
 
 
 def _can_write(action: IngestDruid | WriteTable, snapshot: Snapshot) -> bool:
