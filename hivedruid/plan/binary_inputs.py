@@ -5,8 +5,7 @@
 An Aggregate is changed in the same way: of both, only the expressions read the input. A query that two operators read
 returns base64.
 
-The bytes that this process reads from segment files then need no base64, whose check and decoding take Spark longer
-than the rest of a copy.
+The bytes that this process reads from segment files then need no base64, which Spark checks and decodes.
 """
 
 from __future__ import annotations

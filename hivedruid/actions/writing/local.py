@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hivedruid.actions.model import Action
 from hivedruid.actions.writing.model import IngestDruid, WriteTable
-from hivedruid.engine.kinds import kind_of
+from hivedruid.engine.kinds import session_kind
 from hivedruid.filesystems import local_path
 from hivedruid.plan.segment_files import READ
 
@@ -43,7 +43,7 @@ def locally(action: Action, plan: QueryPlan, snapshot: Snapshot) -> Action:
 def _may_be_large(item: LocalInput, plan: QueryPlan, snapshot: Snapshot) -> bool:
     """Whether an input consists of rows stored in a cluster of which the number is not known, or which are to be read
     from segment files. Spark reads many rows from these, and one query that returns too many would be sent in vain."""
-    if item.read.query["queryType"] != "scan" or kind_of(snapshot.settings.get("druid.url", "")).is_in_home:
+    if item.read.query["queryType"] != "scan" or session_kind(snapshot.settings).is_in_home:
         return False
     return snapshot.settings.get(READ) == "segments" or plan.context.rows(item.node) is None
 
