@@ -27,14 +27,8 @@ def decoded_inputs(node: Node, replaced: Callable[[Node, dict[int, Node]], Node]
     """The plan without the decoding of columns that nothing else reads, and these columns by the identity of their
     query. `replaced` puts nodes in the place of others, by identity."""
     every = list(all_nodes(node))
-    readers_of_queries = [
-        each
-        for each in every
-        if isinstance(each, Project | Aggregate)
-        and isinstance(each.input, DruidQuery)
-        and not any(has(rex, Subquery) for rex in each.expressions())  # whose plans would stay as they are
-    ]
-    if not any(map(_decoded_columns, readers_of_queries)):
+    candidates = [(each, columns) for each in every if (columns := _decoded_columns(each))]
+    if not candidates:
         return node, {}
     readers = Counter(id(below) for each in every for below in each.inputs)
     reads = Counter(
@@ -47,17 +41,22 @@ def decoded_inputs(node: Node, replaced: Callable[[Node, dict[int, Node]], Node]
     )
     replacements: dict[int, Node] = {}
     binaries: dict[int, Binaries] = {}
-    for reader in readers_of_queries:
-        columns = _decoded_columns(reader)
+    for reader, columns in candidates:
+        (query,) = reader.inputs
         of_query = {id_: names[0] for id_, names in columns.items() if reads[id_] == len(names)}
-        if of_query and readers[id(reader.input)] == 1:
-            binaries[id(reader.input)] = of_query
+        if of_query and readers[id(query)] == 1:
+            binaries[id(query)] = of_query
             replacements[id(reader)] = _without_decoding(reader, of_query)
     return (replaced(node, replacements) if replacements else node), binaries
 
 
 def _decoded_columns(reader: Node) -> dict[str, list[str]]:
-    """The names for errors of each column that is decoded, as often as it is."""
+    """The names for errors of each column of a native query that the node decodes, as often as it does; nothing for a
+    node with subqueries, whose plans would stay as they are."""
+    if not (isinstance(reader, Project | Aggregate) and isinstance(reader.input, DruidQuery)):
+        return {}
+    if any(has(rex, Subquery) for rex in reader.expressions()):
+        return {}
     columns: dict[str, list[str]] = {}
     for rex in reader.expressions():
         for part in walk(rex):

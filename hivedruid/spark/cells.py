@@ -22,7 +22,7 @@ TIMESTAMP_PATTERN = f"^{_DAY}([ T]{_CLOCK} ?({_ZONE})?)?$"
 """Valid timestamps: Hive's format and ISO 8601. Spark alone would also accept `now`, `2015` and `12:00`."""
 ZONED_PATTERN = f"^{_DAY}[ T]{_CLOCK} ?({_ZONE})$"
 
-_INTEGER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$"
+INTEGER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$"
 _DECIMAL = r"^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,2})? *$"
 _OTHER_FLOAT = r"(?i)^[\x00- ]*[+-]?(?!(?-i:NaN|Infinity))(nan|inf|infinity)[\x00- ]*$"
 _BASE64 = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$"
@@ -141,7 +141,7 @@ def _integer(text: str, hive: HiveType, form: CellFormat) -> str:
     if form.is_json:
         return f"IF(contains({text}, '.') AND {text} RLIKE '[.]0*[1-9]', NULL, {cast})"
     is_usual = f"CAST({cast} AS STRING) = {text}"  # several times as fast as the pattern
-    return f"IF({is_usual} OR {text} RLIKE {literal(_INTEGER)}, {cast}, NULL)"
+    return f"IF({is_usual} OR {text} RLIKE {literal(INTEGER)}, {cast}, NULL)"
 
 
 def _if_matches(text: str, pattern: str, parsed: str) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hivedruid.actions.select.json_rows import TIMES
-from hivedruid.actions.select.small_texts import MOST_BYTES, lines_of, paths_of, size_of
+from hivedruid.actions.select.small_files import lines_of, small_files
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.open_csv import OpenCsv
-from hivedruid.spark.cells import CellFormat
+from hivedruid.spark.cells import INTEGER, CellFormat
 from hivedruid.spark.serde import csv_characters, delimited_format, is_csv, is_json
 from hivedruid.spark.text_files import ENCODING, FOOTER, HEADER
 from hivedruid.tables.hive_tables import is_regex
@@ -35,7 +35,11 @@ Parse = Callable[[str], Any]
 
 def has_small_text(table: Table) -> bool:
     """Whether all rows of a table are in few small files of delimited text on this machine."""
-    return _is_suitable(table) and 0 < size_of(table, _ENDINGS) <= MOST_BYTES
+    return bool(_paths(table))
+
+
+def _paths(table: Table) -> list[Path]:
+    return small_files(table, _ENDINGS) if _is_suitable(table) else []
 
 
 def _is_suitable(table: Table) -> bool:
@@ -57,9 +61,10 @@ def rows_of(table: Table, columns: list[Column]) -> pa.Table:
 
     from hivedruid.arrow import arrow_type
 
-    if not has_small_text(table):
+    paths = _paths(table)
+    if not paths:
         raise Unsure(f"the files of {table.full_name} have changed")
-    rows = _fields(table)
+    rows = _fields(table, paths)
     places = {column.name: place for place, column in enumerate(table.columns)}
     null = None if is_csv(table) else delimited_format(table, CellFormat()).null
     arrays = {}
@@ -72,12 +77,12 @@ def rows_of(table: Table, columns: list[Column]) -> pa.Table:
     return pa.table(arrays)
 
 
-def _fields(table: Table) -> list[list[str]]:
+def _fields(table: Table, paths: list[Path]) -> list[list[str]]:
     """The fields of all lines but those of headers. Raises Unsure for a line that is not UTF-8."""
     split = _csv_split(table) if is_csv(table) else _split(table)
     header = int(table.effective_serde.get(HEADER, "0"))
     try:
-        return [split(line.decode()) for path in paths_of(table) for line in _lines(path, header)]
+        return [split(line.decode()) for path in paths for line in _lines(path, header)]
     except UnicodeDecodeError as error:
         raise Unsure(f"a line of {table.full_name} is not UTF-8") from error
 
@@ -114,7 +119,7 @@ def _parser(type_: HiveType, *, is_quoted: bool) -> Parse | None:
     return _PARSERS.get(type_.name)
 
 
-_INTEGER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)")
+_INTEGER = re.compile(INTEGER)
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _FLOAT = re.compile(r"-?[0-9]{1,17}([.][0-9]{1,17})?([eE][+-]?[0-9]{1,3})?")
 _FIXED = re.compile(r"-?[0-9]{1,38}([.][0-9]{1,38})?")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hivedruid.actions.parquet_files import check_type, files_of, names_in
 from hivedruid.actions.partitioning.pruning import no_subquery
 from hivedruid.actions.select import delimited_rows, json_rows
-from hivedruid.actions.select.small_texts import MOST_BYTES
+from hivedruid.actions.select.small_files import MOST_FILES, small_files
 from hivedruid.catalog.types import DATE, DOUBLE, FLOAT, TIMESTAMP, HiveType
 from hivedruid.evaluation.exactness import NotLocal, Unsure
 from hivedruid.evaluation.expressions import Scope, compiled
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hivedruid.evaluation.relations import Rows
 
 
-MOST_FILES = 100
 MOST_EVALUATED = 10_000
 """The maximum number of values, or of rows, for which a condition is evaluated other than by Arrow."""
 GREGORIAN = date(1582, 10, 15)
@@ -103,15 +102,8 @@ def _rows(wanted: FileRows) -> pa.Table:
 def has_small_files(table: Table) -> bool:
     """Whether all rows of a table are in few small files on this machine, which may be read without Spark."""
     if table.has_parquet_files:
-        return _has_small_parquet(table)
+        return bool(small_files(table))
     return json_rows.has_small_json(table) or delimited_rows.has_small_text(table)
-
-
-def _has_small_parquet(table: Table) -> bool:
-    try:
-        return 0 < sum(each.size for each in files_of(table, MOST_FILES)) <= MOST_BYTES
-    except (ValueError, OSError):
-        return False
 
 
 def _reader_of(table: Table) -> Callable[[Table, list[Column]], pa.Table]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hivedruid.actions.select.small_texts import MOST_BYTES, lines_of, paths_of, size_of
+from hivedruid.actions.select.small_files import lines_of, small_files
 from hivedruid.evaluation.exactness import Unsure
 from hivedruid.plain_json import KINDS, PlainJson, column_name
 from hivedruid.spark.serde import is_json
@@ -24,7 +25,11 @@ _BLANKS = b" \t\n\x0b\f\r"
 
 def has_small_json(table: Table) -> bool:
     """Whether all rows of a table are in few small JSON files on this machine, whose records may be plain."""
-    return _is_suitable(table) and 0 < size_of(table, _ENDINGS) <= MOST_BYTES
+    return bool(_paths(table))
+
+
+def _paths(table: Table) -> list[Path]:
+    return small_files(table, _ENDINGS) if _is_suitable(table) else []
 
 
 def _is_suitable(table: Table) -> bool:
@@ -42,9 +47,10 @@ def rows_of(table: Table, columns: list[Column]) -> pa.Table:
     """
     import pyarrow as pa
 
-    if not has_small_json(table):
+    paths = _paths(table)
+    if not paths:
         raise Unsure(f"the files of {table.full_name} have changed")
-    records = [line for path in paths_of(table) for line in lines_of(path) if line.strip(_BLANKS)]
+    records = [line for path in paths for line in lines_of(path) if line.strip(_BLANKS)]
     plain = PlainJson(
         tuple((column.field_name.lower(), KINDS[column.type.name]) for column in table.columns),
         tuple(range(len(table.columns))),

@@ -20,11 +20,9 @@ from hivedruid.iceberg.files import TableFile, read_files
 from hivedruid.iceberg.metadata import document, local_path
 from hivedruid.session import Session
 from tests.support.job_homes import run
+from tests.support.write_ways import WAYS, values
 
 pytestmark = pytest.mark.spark
-
-WAYS = {"here": "50000", "spark": "0"}
-"""A table for each way, and the setting that chooses it."""
 
 
 class Managed:
@@ -109,10 +107,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 @pytest.fixture
 def managed(session: Session) -> Managed:
     return Managed(session)
-
-
-def values(*rows: Sequence[str]) -> str:
-    return ", ".join(f"({', '.join(row)})" for row in rows)
 
 
 MANAGED = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from hivedruid.operations.loads import LoadJob
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from tests.support.job_homes import run
+from tests.support.write_ways import WAYS, values
 
 pytestmark = pytest.mark.spark
 
@@ -28,8 +29,6 @@ COLUMNS = (
     "`__time` TIMESTAMP, b BOOLEAN, t TINYINT, s SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, text STRING,"
     " v VARCHAR(3), c CHAR(3), words ARRAY<STRING>"
 )
-WAYS = {"here": "50000", "spark": "0"}
-"""A table for each way, and the setting that chooses it."""
 
 
 class Tables:
@@ -105,10 +104,6 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
     made = Tables(tmp_path_factory.mktemp("home") / "home")
     with made.session:
         yield made
-
-
-def values(*rows: Sequence[str]) -> str:
-    return ", ".join(f"({', '.join(row)})" for row in rows)
 
 
 NULLS = ["NULL"] * 10

@@ -1,9 +1,9 @@
-"""The lines of small text files of a table, as Hadoop reads them."""
+"""The small files of a table, and the lines of those of text, as Hadoop reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivedruid.actions.parquet_files import files_of
@@ -17,18 +17,16 @@ MOST_BYTES = 32 << 20
 """The most bytes of the files of a table. Arrow parses them in 0.5 s."""
 
 
-def size_of(table: Table, endings: Collection[str]) -> int:
-    """The bytes of the files; 0 if they may not be all, or one has an ending that Hadoop may decompress."""
+def small_files(table: Table, endings: Collection[str] | None = None) -> list[Path]:
+    """The files of a table, if they are few and small; none if they may not be all, or one has an ending that is not
+    among these, which Hadoop may decompress."""
     try:
         files = files_of(table, MOST_FILES)
     except (ValueError, OSError):
-        return 0
-    is_text = all(PurePath(each.path).suffix.lower() in endings for each in files)
-    return sum(each.size for each in files) if is_text else 0
-
-
-def paths_of(table: Table) -> list[Path]:
-    return [Path(each.path) for each in files_of(table, MOST_FILES)]
+        return []
+    paths = [Path(each.path) for each in files]
+    is_known = endings is None or all(path.suffix.lower() in endings for path in paths)
+    return paths if is_known and 0 < sum(each.size for each in files) <= MOST_BYTES else []
 
 
 def lines_of(path: Path) -> list[bytes]:
