@@ -52,7 +52,7 @@ def _is_suitable(table: Table) -> bool:
     header = serde.get(HEADER, "0")
     if not (header.isascii() and header.isdigit()):  # Spark's error
         return False
-    return all(_parser(column.type, is_quoted=is_csv(table)) is not None for column in table.columns)
+    return all(parser_of(column.type, is_quoted=is_csv(table)) is not None for column in table.columns)
 
 
 def rows_of(table: Table, columns: list[Column]) -> pa.Table:
@@ -69,7 +69,7 @@ def rows_of(table: Table, columns: list[Column]) -> pa.Table:
     null = None if is_csv(table) else delimited_format(table, CellFormat()).null
     arrays = {}
     for column in columns:
-        place, parse = places[column.name], _parser(column.type, is_quoted=is_csv(table))
+        place, parse = places[column.name], parser_of(column.type, is_quoted=is_csv(table))
         texts = [row[place] if place < len(row) else None for row in rows]  # a field that is missing is null
         assert parse is not None
         cells = [None if text is None or text == null else parse(text) for text in texts]
@@ -107,7 +107,7 @@ def _csv_split(table: Table) -> Callable[[str], list[str]]:
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def _parser(type_: HiveType, *, is_quoted: bool) -> Parse | None:
+def parser_of(type_: HiveType, *, is_quoted: bool) -> Parse | None:
     """What reads the text of a value; None for a type that is left to Spark. It raises Unsure."""
     if type_.is_string:
         return str

@@ -6,21 +6,26 @@ import gzip
 import json
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from hivedruid.actions.select.delimited_rows import parser_of
 from hivedruid.actions.writing.local import SETTING
 from hivedruid.actions.writing.local_staging import FILE
 from hivedruid.errors import ExecutionError
+from hivedruid.evaluation.exactness import Unsure
 from hivedruid.jobs.staged import StagedRows
 from hivedruid.operations.loads import LoadJob
 from hivedruid.operations.store import Operations
 from hivedruid.session import Session
 from tests.support.job_homes import run
+from tests.support.odd_cells import cells
 from tests.support.write_ways import WAYS, values
 
 pytestmark = pytest.mark.spark
@@ -260,6 +265,35 @@ def test_delimited_files(tables: Tables, tmp_path: Path) -> None:
     run(tables.session, f"INSERT OVERWRITE TABLE here {select}")
     assert not is_local(tables.last_job())
     assert len(tables.rows("here")) == 4
+
+
+TYPES_OF_CELLS = (
+    "TINYINT", "INT", "BIGINT", "DOUBLE", "BOOLEAN", "DECIMAL(9, 2)", "DECIMAL(38, 10)", "DATE", "TIMESTAMP",
+    "TIMESTAMP WITH LOCAL TIME ZONE",
+)  # fmt: skip
+
+
+def test_odd_cells_of_delimited_files(tables: Tables, tmp_path: Path) -> None:
+    """Each value that is read here is the one that Spark reads."""
+    texts = cells(Random(51), 2_000)
+    lines = [",".join([str(number), *[text] * len(TYPES_OF_CELLS)]) for number, text in enumerate(texts)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    columns = ", ".join(f"c{place} {type_}" for place, type_ in enumerate(TYPES_OF_CELLS))
+    run(
+        tables.session,
+        f"CREATE EXTERNAL TABLE odd (number INT, {columns}) ROW FORMAT DELIMITED FIELDS TERMINATED BY ','"
+        f" LOCATION '{tmp_path}'",
+    )
+    spark = {row["number"]: row for row in run(tables.session, "SELECT * FROM odd")}
+    for column in tables.session.catalog.get("default", "odd").columns[1:]:
+        parse, certain = parser_of(column.type, is_quoted=False), 0
+        assert parse is not None
+        for number, text in enumerate(texts):
+            if text != "\\N":
+                with suppress(Unsure, ArithmeticError):
+                    assert (parse(text), text) == (spark[number][column.name], text)
+                    certain += 1
+        assert certain > len(texts) // 50
 
 
 def test_csv_files(tables: Tables, tmp_path: Path) -> None:
